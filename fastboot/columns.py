@@ -1,0 +1,475 @@
+"""The border: columns of any table, or arrays of any kind, in one normal form.
+
+Scores become read-only, contiguous float64; labels and keys become int64 codes. Arrow memory is
+touched here and nowhere else (files are opened in `fastboot.files`), so every kernel compiles once.
+What is wrong with a column is refused here, by name, count and first row (rows count from 0).
+
+All values pass the same stages: read the source, decode it to one plain array, check it, drop the
+rows with a missing value, encode. Clean float64 passes without a copy; nothing is ever written to
+the caller's memory.
+"""
+
+import difflib
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fastboot.files import open_table
+
+__all__ = ["Column", "Keys", "Labels", "Rows", "load", "names"]
+
+# A column name of `data`, or the values themselves.
+Source = str | object
+
+# float64 holds every integer up to this one.
+_LARGEST_EXACT = 2**53
+_COARSE_UNITS = {"Y", "M", "W", "h", "m"}  # of datetime64, unknown to Arrow
+_MOST_NAMES = 20  # in a message: about two lines of them
+_POLICIES = ("raise", "omit", "propagate")
+# Offsets of 32 bits overflow at 2 GiB, and views can be neither taken from nor sorted.
+_WIDE = {
+    "string": pa.large_string(),
+    "string_view": pa.large_string(),
+    "binary": pa.large_binary(),
+    "binary_view": pa.large_binary(),
+    "fixed_size_binary": pa.large_binary(),
+}
+_FAMILIES: dict[str, Callable[[Any], bool]] = {
+    "booleans": pa.types.is_boolean,
+    "integers": pa.types.is_integer,
+    "floats": pa.types.is_floating,
+    "decimals": pa.types.is_decimal,
+    "nulls": pa.types.is_null,
+    "strings": pa.types.is_large_string,
+    "bytes": pa.types.is_large_binary,
+    "times": lambda kind: pa.types.is_temporal(kind) and not pa.types.is_interval(kind),
+}
+_ACCEPTED = {
+    "number": (5, "a score must be a number"),
+    "label": (6, "a label must be a string, an integer, a boolean or a finite number"),
+    "key": (8, "a key must be a string, a number, a boolean, a date or time, or bytes"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column to load.
+
+    Attributes
+    ----------
+    source
+        A column name of `data`, or the values themselves.
+    role
+        "number" for scores and counts, "label" for classes that are compared, "key" for what says
+        which rows belong together.
+    argument
+        The argument's name, for messages.
+    """
+
+    source: Source
+    role: Literal["number", "label", "key"] = "number"
+    argument: str = "values"
+
+    def __str__(self) -> str:
+        """Return the words that messages call this column by."""
+        if isinstance(self.source, str):
+            return f"`{self.argument}` (column {self.source!r})"
+        return f"`{self.argument}`"
+
+
+class Labels(NamedTuple):
+    """A label column.
+
+    Attributes
+    ----------
+    codes
+        Shape (n_rows,), int64, read-only: index into `values`.
+    values
+        The distinct labels as Python values, in order of first appearance.
+    """
+
+    codes: NDArray[np.int64]
+    values: tuple[Any, ...]
+
+
+class Keys(NamedTuple):
+    """A key column.
+
+    Attributes
+    ----------
+    codes
+        Shape (n_rows,), int64, read-only: 0 to ``n_groups - 1``, in sorted order of the keys.
+    n_groups
+        Number of distinct keys.
+    """
+
+    codes: NDArray[np.int64]
+    n_groups: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Loaded columns.
+
+    Attributes
+    ----------
+    columns
+        In the order asked for. A number column is float64 of shape (n_rows,), read-only and
+        C-contiguous.
+    n_rows
+        Rows left.
+    n_dropped
+        Rows dropped from all columns because one of them had no value there.
+    """
+
+    columns: tuple[NDArray[np.float64] | Labels | Keys, ...]
+    n_rows: int
+    n_dropped: int
+
+
+def load(columns: Sequence[Column], data: object = None, nan_policy: str = "raise") -> Rows:
+    """Return columns of `data`, or bare arrays, in normal form.
+
+    Parameters
+    ----------
+    columns
+        What to load. A source asked for twice is read once.
+    data
+        The table that names refer to: an Arrow table, batch, reader or dataset, a pandas or polars
+        frame, anything that exports an Arrow stream (a duckdb relation), a mapping of arrays, or a
+        path to a Parquet, Arrow, CSV, TSV or JSON-lines file.
+    nan_policy
+        What to do with a null or NaN in a number or label column: "raise" a ValueError, "omit" the
+        row from all columns, or "propagate" it as NaN (numbers only). Missing keys are always
+        refused, and so are infinite values.
+
+    Raises
+    ------
+    TypeError
+        A column or `data` is of a type that cannot be used.
+    ValueError
+        A column is unknown, empty, of another length, not one-dimensional, has a missing or
+        infinite value or an integer beyond 2**53; or `nan_policy` or `data` cannot be used.
+    FileNotFoundError
+        `data` is a path to no file.
+
+    Examples
+    --------
+    >>> table = {"score": [1, None, 0], "document": ["x", "y", "x"]}
+    >>> rows = load([Column("score"), Column("document", "key")], table, nan_policy="omit")
+    >>> rows.columns
+    (array([1., 0.]), Keys(codes=array([0, 0]), n_groups=1))
+    >>> rows.n_dropped
+    1
+    """
+    if nan_policy not in _POLICIES:
+        raise ValueError(f'nan_policy={nan_policy!r}; choose "raise", "omit" or "propagate".')
+    named = _read_named(columns, data)
+    read: dict[object, Any] = {}
+    plain: dict[object, _Plain] = {}
+    asked = []
+    for column in columns:
+        source = column.source
+        key = source if isinstance(source, str) else id(source)
+        try:
+            if key not in read:
+                read[key] = _read(column, named[source] if isinstance(source, str) else source)
+            if (key, column.role) not in plain:
+                plain[key, column.role] = _plain(column, read[key])
+        except pa.ArrowException as error:
+            reason = str(error).partition("\n")[0]
+            raise TypeError(f"{column} cannot be read: {reason}") from error
+        asked.append((key, column.role))
+    n_rows = _common_length(list(plain.values()))
+    kept = _kept(list(plain.values()), nan_policy)
+    n_kept = n_rows if kept is None else int(np.count_nonzero(kept))
+    encoded = {key: _encoded(one, kept) for key, one in plain.items()}
+    return Rows(tuple(encoded[key] for key in asked), n_kept, n_rows - n_kept)
+
+
+def names(data: object) -> list[str]:
+    """Return the names of the columns of `data`.
+
+    Examples
+    --------
+    >>> names({"gold": [1, 0], "pred": [1, 1]})
+    ['gold', 'pred']
+    """
+    return open_table(data).names
+
+
+# Read: from any source to a NumPy array of numbers or an Arrow array.
+
+
+def _read_named(columns: Sequence[Column], data: object) -> Any:
+    """Values of the columns that are named, by name."""
+    wanted = {column.source: column for column in columns if isinstance(column.source, str)}
+    if not wanted:
+        return {}
+    if data is None:
+        name, column = next(iter(wanted.items()))
+        raise ValueError(
+            f"`{column.argument}` names the column {name!r} but no data= was given; "
+            "give the table, or the values themselves."
+        )
+    table = open_table(data)
+    for name, column in wanted.items():
+        n_named = table.names.count(name)
+        if n_named == 0:
+            raise ValueError(
+                f"`{column.argument}`: no column {name!r} in data; there are: "
+                f"{_listed(table.names, name)}"
+            )
+        if n_named > 1:
+            raise ValueError(f"{column} is one of {n_named} columns of that name; rename them.")
+    return table.read(list(wanted))
+
+
+def _listed(names: list[str], near: str) -> str:
+    """Return names as a list, those spelt like `near` first."""
+    close = difflib.get_close_matches(near, names, _MOST_NAMES)
+    listed = list(dict.fromkeys(close + names))
+    more = len(listed) - _MOST_NAMES
+    return ", ".join(listed[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _read(column: Column, values: Any) -> Any:
+    """Values of any kind as a NumPy array of numbers or an Arrow array."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(dtype, np.dtype):
+        return _read_numpy(column, values)
+    # Polars exports Python objects as their addresses.
+    if hasattr(values, "__arrow_c_stream__") and str(dtype) != "Object":
+        return pa.chunked_array(values)
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
+    if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
+        return _read_objects(column, list(values))
+    if hasattr(values, "__array__"):
+        return _read_numpy(column, np.asarray(values))
+    raise TypeError(
+        f"{column} is a {type(values).__name__}; give the name of a column of data=, or the values "
+        "as an array, a series or a list."
+    )
+
+
+def _read_numpy(column: Column, values: Any) -> Any:
+    mask = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{column} has shape {array.shape}; give one dimension, a value per row.")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "OT":
+        return _read_objects(column, array.astype(object), mask)
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in _COARSE_UNITS:
+        array = array.astype("datetime64[s]")
+    if array.dtype == np.longdouble:
+        with np.errstate(over="ignore"):  # infinite values are refused by name
+            array = array.astype(np.float64)
+    if array.dtype.kind in "biuf" and mask is None:
+        return array
+    return pa.array(array, mask=mask)
+
+
+def _read_objects(column: Column, values: Any, mask: Any = None) -> Any:
+    try:
+        try:
+            return pa.array(values, mask=mask)
+        except pa.ArrowException:
+            # NaN beside numbers is NaN; beside strings only pandas' convention can mean it: null.
+            return pa.array(values, mask=mask, from_pandas=True)
+    except (pa.ArrowException, OverflowError) as error:
+        for row, value in enumerate(values):
+            if column.role == "number" and isinstance(value, int):
+                _refuse_inexact(column, row, value)
+        raise TypeError(f"{column} cannot be read as one column: {error}") from error
+
+
+# Check: one plain array, and where it has no value.
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """One plain array: float64 with NaN for null, or an Arrow array yet to be encoded."""
+
+    column: Column
+    values: Any
+    n_nulls: int
+    missing: NDArray[np.bool_]
+
+
+def _plain(column: Column, values: Any) -> _Plain:
+    if len(values) == 0:
+        raise ValueError(f"{column} is empty; give at least one row.")
+    if not isinstance(values, np.ndarray):
+        values = _decoded(values)
+    n_nulls = getattr(values, "null_count", 0)
+    if column.role == "number":
+        numbers = _numbers(column, values)
+        return _Plain(column, numbers, n_nulls, np.isnan(numbers))
+    array = _encodable(column, pa.array(values) if isinstance(values, np.ndarray) else values)
+    return _Plain(column, array, n_nulls, array.is_null().to_numpy(zero_copy_only=False))
+
+
+def _decoded(values: Any) -> Any:
+    """Return one Arrow array without chunks, dictionaries, run ends or extension types."""
+    if isinstance(values, pa.ChunkedArray):
+        chunks = [_decoded(chunk) for chunk in values.chunks if len(chunk)]
+        return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    if isinstance(values, pa.ExtensionArray):
+        return _decoded(values.storage)
+    if isinstance(values, pa.DictionaryArray):
+        # Each chunk may have its own dictionary, and small indices overflow when these are joined.
+        return _decoded(values.dictionary).take(values.indices)
+    if isinstance(values, pa.RunEndEncodedArray):
+        from pyarrow import compute
+
+        return _decoded(compute.run_end_decode(values))
+    wide = _WIDE.get(str(values.type).partition("[")[0])
+    return values if wide is None else values.cast(wide)
+
+
+def _numbers(column: Column, values: Any) -> NDArray[np.float64]:
+    """Return numbers as read-only float64 with NaN for null, refusing what would change."""
+    is_numpy = isinstance(values, np.ndarray)
+    kind = values.dtype if is_numpy else values.type
+    floats = values if is_numpy else _floats(column, values).to_numpy(zero_copy_only=False)
+    numbers = np.require(floats, np.float64, ["C_CONTIGUOUS", "ALIGNED"]).view()
+    numbers.flags.writeable = False
+    if str(kind).startswith(("int64", "uint64", "decimal")):
+        for row in np.flatnonzero(np.abs(numbers) >= _LARGEST_EXACT):
+            value = values[row]
+            _refuse_inexact(column, int(row), int(value) if is_numpy else value.as_py())
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(numbers.sum()):
+            return numbers
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise ValueError(
+            f"{column} has {_count(int(infinite.sum()), 'infinite value')} "
+            f"(first at row {infinite.argmax():,}); replace or drop what is not finite."
+        )
+    return numbers
+
+
+def _floats(column: Column, array: Any) -> Any:
+    family = _family(column, array.type)
+    if family == "booleans":
+        array = array.cast(pa.uint8())  # five times faster than straight to float64
+    if family == "decimals":
+        array = array.cast(pa.string())  # straight to float64 rounds about one in eight wrongly
+    return array.cast(pa.float64(), safe=False)
+
+
+def _encodable(column: Column, array: Any) -> Any:
+    """Return labels or keys as the Arrow type that stands for all types of the same values."""
+    family = _family(column, array.type)
+    if family == "decimals" and column.role == "key":
+        return array.cast(pa.decimal256(76, array.type.scale))
+    if family in {"decimals", "floats"}:
+        # -0.0 + 0.0 is 0.0: equal labels have equal bits.
+        return pa.array(_numbers(column, array) + 0.0, from_pandas=True)
+    return array
+
+
+def _family(column: Column, kind: Any) -> str:
+    n_families, rule = _ACCEPTED[column.role]
+    for family, belongs in itertools.islice(_FAMILIES.items(), n_families):
+        if belongs(kind):
+            return family
+    holds = "strings" if pa.types.is_large_string(kind) else f"values of type {kind}"
+    raise TypeError(f"{column} holds {holds}; {rule}.")
+
+
+def _refuse_inexact(column: Column, row: int, value: int | Decimal) -> None:
+    if abs(value) > _LARGEST_EXACT:
+        raise ValueError(
+            f"{column} has {value} at row {row:,}, beyond 2**53, where float64 would change it; "
+            "subtract or divide first."
+        )
+
+
+# Drop: the same rows from every column.
+
+
+def _common_length(plain: Sequence[_Plain]) -> int:
+    first = plain[0]
+    for other in plain[1:]:
+        if len(other.values) != len(first.values):
+            raise ValueError(
+                f"{first.column} has {_count(len(first.values), 'row')} but {other.column} has "
+                f"{len(other.values):,}; all columns need one row per item."
+            )
+    return len(first.values)
+
+
+def _kept(plain: Sequence[_Plain], nan_policy: str) -> NDArray[np.bool_] | None:
+    """Mask of the rows to keep, None for all."""
+    incomplete = [one for one in plain if one.missing.any()]
+    for one in incomplete:
+        has = f"{one.column} has {_missing(one)}"
+        if one.column.role == "key":
+            raise ValueError(f"{has}; drop those rows or give them a group of their own.")
+        if nan_policy == "raise":
+            raise ValueError(f'{has}; pass nan_policy="omit" to drop those rows, or fill them.')
+        if nan_policy == "propagate" and one.column.role == "label":
+            raise ValueError(
+                f'{has}; a missing label cannot propagate: pass nan_policy="omit" to drop those '
+                "rows, or give them a label of their own."
+            )
+    if nan_policy == "propagate" or not incomplete:
+        return None
+    kept: NDArray[np.bool_] = ~np.any([one.missing for one in incomplete], axis=0)
+    if not kept.any():
+        raise ValueError(
+            f"no rows left: all {len(kept):,} rows have a missing value in "
+            f"{', '.join(str(one.column) for one in incomplete)}."
+        )
+    return kept
+
+
+def _missing(one: _Plain) -> str:
+    n_nan = int(np.count_nonzero(one.missing)) - one.n_nulls
+    counts = [_count(one.n_nulls, "null")] if one.n_nulls else []
+    counts += [f"{n_nan:,} NaN"] if n_nan else []
+    return f"{' and '.join(counts)} (first at row {one.missing.argmax():,})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+# Encode: what is left, as numbers.
+
+
+def _encoded(plain: _Plain, kept: NDArray[np.bool_] | None) -> NDArray[np.float64] | Labels | Keys:
+    values = plain.values
+    if plain.column.role == "number":
+        return values if kept is None else _read_only(values[kept])
+    if kept is not None:
+        values = values.filter(pa.array(kept))
+    encoded = values.dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    if plain.column.role == "label":
+        return Labels(_read_only(codes.astype(np.int64)), tuple(encoded.dictionary.to_pylist()))
+    from pyarrow import compute
+
+    order = compute.sort_indices(encoded.dictionary).to_numpy()
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return Keys(_read_only(ranks[codes]), len(order))
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Close an array that nobody else holds."""
+    array.flags.writeable = False
+    return array
