@@ -1,0 +1,155 @@
+"""How kernels are compiled, and where compiled code is kept.
+
+The only file with Numba flags. Two decorators:
+
+``exact``
+    arithmetic that decides draws. Strict IEEE: no reordering, no fused multiply-add, so the same
+    words give the same draws on every processor.
+``kernel``
+    a loop over units and a range of replicates that adds numbers up. Runs without the GIL, is
+    compiled when first called, and is kept on disk. Sums may be reordered and fused; NaN and
+    infinity keep their meaning (``nnan`` and ``ninf`` would make ``isnan`` always false).
+
+The cache. Numba keeps compiled code beside the source and looks only at the file that holds the
+function, so it serves stale code after an edit in a function called from another file. Here the
+folder is named after a digest of every kernel source and of the compiler's version, the file
+after the signature and the processor. Any change leads to a new, empty place.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pickle
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+__all__ = ["cache_directory", "exact", "fingerprint", "kernel"]
+
+_REORDERED_SUMS = {"reassoc", "contract", "arcp", "nsz"}
+_DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+def exact(function: Callable[..., Any]) -> Any:
+    """Compile scalar arithmetic with strict IEEE semantics, inlined into the kernels that call it.
+
+    Parameters
+    ----------
+    function
+        Takes and returns numbers only.
+    """
+    return numba.njit(nogil=True, forceinline=True, error_model="numpy")(function)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a loop over units and a range of replicates; keep the machine code on disk.
+
+    Parameters
+    ----------
+    function
+        Takes numbers and arrays, writes its results into its last arguments.
+    """
+    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=_REORDERED_SUMS)(function)
+    directory = cache_directory()
+    if directory is not None and not numba.config.DISABLE_JIT:
+        name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        compiled._cache = _KernelCache(name, directory)  # as Numba's own cache=True does
+    return compiled
+
+
+def fingerprint() -> str:
+    """Return a digest of all that machine code depends on, except the processor."""
+    digest = hashlib.sha256()
+    versions = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag)
+    digest.update("\0".join(map(str, versions)).encode())
+    here = Path(__file__)
+    for source in (here, *sorted(here.with_name("kernels").rglob("*.py"))):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]  # 64 bits: no collision among the few versions one user runs
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """Return the folder for compiled kernels, or None where nothing can be written.
+
+    ``FASTBOOT_CACHE_DIR`` (empty: no cache), else the user's own cache folder. Never a shared
+    temporary folder: cached code is unpickled and run.
+    """
+    base = _base_directory()
+    if base is None:
+        return None
+    directory = base / fingerprint()
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    return directory if os.access(directory, os.W_OK) else None
+
+
+def _base_directory() -> Path | None:
+    chosen = os.environ.get("FASTBOOT_CACHE_DIR")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) / "fastboot" / "cache" if local else None
+    if sys.platform == "darwin":
+        parent = home / "Library" / "Caches"
+        return parent / "fastboot" if parent.is_dir() else None
+    chosen = os.environ.get("XDG_CACHE_HOME")
+    if chosen and Path(chosen).is_absolute():
+        return Path(chosen) / "fastboot"
+    # A home that does not exist is not made: root could, and containers set HOME=/nonexistent.
+    return home / ".cache" / "fastboot" if home.is_dir() else None
+
+
+class _KernelCache(NullCache):  # type: ignore[misc] # Numba has no annotations
+    """One file per kernel, signature and processor; what cannot be read is compiled again.
+
+    A file is the SHA-256 of the pickle, then the pickle: a truncated or damaged file is not run.
+    """
+
+    def __init__(self, name: str, directory: Path) -> None:
+        self._name = name
+        self._directory = directory
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._directory)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        try:
+            stored = self._file(sig, target_context.codegen()).read_bytes()
+            digest, payload = stored[:_DIGEST_SIZE], stored[_DIGEST_SIZE:]
+            if hashlib.sha256(payload).digest() != digest:
+                return None
+            return CompileResult._rebuild(target_context, *pickle.loads(payload))
+        except Exception:  # a file of other code raises anything; compiling is always right
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        payload = dumps(data._reduce())
+        target = self._file(sig, data.codegen)
+        partial = target.with_suffix(f".{uuid.uuid4().hex}")
+        try:
+            partial.write_bytes(hashlib.sha256(payload).digest() + payload)
+            partial.replace(target)
+        except OSError:  # full or read-only disk: the code stays in memory
+            partial.unlink(missing_ok=True)
+
+    def _file(self, signature: Any, codegen: Any) -> Path:
+        key = repr((signature, codegen.magic_tuple())).encode()  # the tuple names the processor
+        return self._directory / f"{self._name}-{hashlib.sha256(key).hexdigest()[:16]}.bin"

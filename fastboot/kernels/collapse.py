@@ -1,0 +1,96 @@
+"""Equal units collapse: one binomial for a class of equal units instead of a draw for each.
+
+With U distinct units of multiplicities c_u among n, the bootstrap weights of the classes are
+Multinomial(n, c / n), drawn as U - 1 binomials given what is left; the number of swapped units of a
+class is Binomial(c_u, 1/2). The same laws as drawing unit by unit, at a cost that does not depend
+on n.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastboot.compiler import kernel
+from fastboot.kernels.binomial import binomial, fair_binomial
+from fastboot.kernels.philox import CLASSES, FLIPS
+
+__all__ = ["add_class_sums", "add_class_swap_sums", "find_classes"]
+
+# Multiplier of a 64-bit multiplicative hash: 2**64 / golden ratio (Knuth, TAOCP 3, section 6.4).
+_HASH = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def find_classes(bits, table, members, counts):
+    """Number the distinct columns of `bits` in order of first appearance.
+
+    bits : shape (n_terms, n_units), uint64: the terms' bit patterns
+    table : shape (a power of two, more than members.size, at most 2**24), int64, all -1
+    members : shape (most classes,), int64: the first unit of each class
+    counts : shape (most classes,), int64, all 0: its multiplicity
+
+    Returns the number of classes, or -1 where there are more than `members` holds.
+    """
+    n_terms, n_units = bits.shape
+    mask = np.int64(table.size - 1)
+    n_classes = 0
+    for unit in range(n_units):
+        mixed = np.uint64(0)
+        for k in range(n_terms):
+            mixed = (mixed ^ (mixed >> np.uint64(32)) ^ bits[k, unit]) * _HASH
+        # The high bits are the mixed ones: small integers differ in the high bits of a float only.
+        slot = np.int64(mixed >> np.uint64(40)) & mask
+        while True:
+            found = table[slot]
+            if found < 0:
+                if n_classes == members.size:
+                    return -1
+                table[slot] = n_classes
+                members[n_classes] = unit
+                counts[n_classes] = 1
+                n_classes += 1
+                break
+            member = members[found]
+            equal = True
+            for k in range(n_terms):
+                equal &= bits[k, member] == bits[k, unit]
+            if equal:
+                counts[found] += 1
+                break
+            slot = (slot + 1) & mask
+    return n_classes
+
+
+@kernel
+def add_class_sums(terms, counts, first, key_0, key_1, sums):
+    """Sums of a bootstrap resample of all classes for consecutive replicates.
+
+    terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
+    sums : shape (n_terms, n_replicates), added to
+    """
+    n_terms, n_classes = terms.shape
+    n_units = counts.sum()
+    for r in range(sums.shape[1]):
+        draws = n_units
+        units = n_units
+        for u in range(n_classes):
+            drawn = binomial(draws, counts[u], units, u, first + r, CLASSES, key_0, key_1)
+            draws -= drawn
+            units -= counts[u]
+            for k in range(n_terms):
+                sums[k, r] += drawn * terms[k, u]
+
+
+@kernel
+def add_class_swap_sums(terms, counts, first, key_0, key_1, sums):
+    """Sums of the swapped units of all classes for consecutive replicates.
+
+    terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
+    sums : shape (n_terms, n_replicates), added to
+    """
+    n_terms, n_classes = terms.shape
+    for r in range(sums.shape[1]):
+        for u in range(n_classes):
+            swapped = fair_binomial(counts[u], u, first + r, FLIPS, key_0, key_1)
+            for k in range(n_terms):
+                sums[k, r] += swapped * terms[k, u]

@@ -1,0 +1,227 @@
+"""The multinomial bootstrap by Poisson count patterns of four units.
+
+Given its total, a vector of independent Poisson counts is multinomial: uniform over all ways to
+place that many draws. So a superblock's counts start as Poisson with a mean a little below 1,
+are drawn again in the rare case that their total exceeds the superblock's share, and the missing
+draws are placed uniformly. The result is exactly multinomial.
+
+Two ways to use the same draws. ``add_pattern_sums``: for four units, a table of the weighted sum
+of every pattern turns four draws into one load. ``weigh``: write down the weights themselves, for
+many terms and for statistics that need weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastboot.compiler import exact, kernel
+from fastboot.kernels.pattern_law import PATTERN_BITS
+from fastboot.kernels.philox import (
+    ATTEMPT,
+    PATTERNS,
+    REMAINDERS,
+    fill_replicates,
+    philox,
+    unit_interval,
+)
+from fastboot.kernels.places import BUFFER, draw_places
+
+__all__ = ["add_pattern_sums", "weigh"]
+
+_SLOT = np.uint32(0xFFFF)
+_SLOT_BITS = np.uint32(16)
+_NUMBER = (1 << PATTERN_BITS) - 1
+_TABLE = 1 << PATTERN_BITS
+
+
+@exact
+def _remainder(group, superblock, replicate, attempt, law, key_0, key_1):
+    """Counts of the four units of a group whose 16 bits own no pattern."""
+    cumulative, guide, partitions, arrangements = law[3], law[4], law[5], law[6]
+    purpose = REMAINDERS + attempt * ATTEMPT
+    w0, w1, w2, w3 = philox(group, superblock, replicate, purpose, key_0, key_1)
+    u = unit_interval(w0, w1)
+    i = guide[int(u * guide.size)]
+    while cumulative[i] <= u:
+        i += 1
+    j = int(24.0 * unit_interval(w2, w3))
+    return (
+        partitions[i, arrangements[j, 0]],
+        partitions[i, arrangements[j, 1]],
+        partitions[i, arrangements[j, 2]],
+        partitions[i, arrangements[j, 3]],
+    )
+
+
+@exact
+def weigh(n_units, superblock, share, replicate, attempt, law, key_0, key_1, words, places, weights):
+    """Weights of one superblock in one replicate; they sum to `share`.
+
+    n_units : at most one superblock
+    attempt : the first to try
+    words, places : scratch of `draw_places`
+    weights : shape (n_units rounded up to 32,), uint16, overwritten; 0 beyond n_units
+    """
+    slots, packed = law[0], law[2]
+    none = packed.size - 1
+    fours = weights.view(np.uint64)
+    while True:
+        total = np.int64(0)
+        for block in range(weights.size // 32):
+            purpose = PATTERNS + attempt * ATTEMPT
+            drawn = philox(block, superblock, replicate, purpose, key_0, key_1)
+            for j in range(8):
+                slot = (drawn[j // 2] >> np.uint32(16 * (j % 2))) & _SLOT
+                code = np.int64(slots[slot])
+                fours[8 * block + j] = packed[code & _NUMBER]
+                total += code >> PATTERN_BITS
+                if code == none:
+                    group = 8 * block + j
+                    counts = _remainder(
+                        group, superblock, replicate, attempt, law, key_0, key_1
+                    )
+                    for i in range(4):
+                        weights[4 * group + i] = counts[i]
+                        total += counts[i]
+        for unit in range(n_units, weights.size):
+            total -= weights[unit]
+            weights[unit] = 0
+        if total <= share:
+            break
+        attempt += 1
+    position = 0
+    while total < share:
+        drawn_places = draw_places(
+            position, share - total, n_units, superblock, replicate, key_0, key_1, words, places
+        )
+        for i in range(drawn_places):
+            weights[places[i]] += np.uint16(1)
+        total += drawn_places
+        position += BUFFER // 4
+
+
+@exact
+def _fill_table(counts, x0, x1, x2, x3, table):
+    for i in range(counts.shape[1]):
+        table[i] = counts[0, i] * x0 + counts[1, i] * x1 + counts[2, i] * x2 + counts[3, i] * x3
+
+
+@exact
+def _decode(row, slots, low, high, totals):
+    """Split the words of eight units into the numbers of two patterns, and count their draws."""
+    for r in range(totals.size):
+        word = row[r]
+        first = np.int64(slots[word & _SLOT])
+        second = np.int64(slots[word >> _SLOT_BITS])
+        low[r] = first & _NUMBER
+        high[r] = second & _NUMBER
+        totals[r] += (first >> PATTERN_BITS) + (second >> PATTERN_BITS)
+
+
+@exact
+def _add_remainders(terms, at, n_real, group, superblock, first, law, key_0, key_1, codes, flags,
+                    totals, partial):  # fmt: skip
+    """Add the draws of four units in the replicates, one in a hundred, that have no slot.
+
+    Eight replicates are tested at a time: a branch for each would cost as much as the draws.
+    """
+    none = np.uint16(law[2].size - 1)
+    for r in range(codes.size):
+        flags[r] = codes[r] == none
+    eights = flags.view(np.uint64)
+    for eight in range(eights.size):
+        if eights[eight] != 0:
+            for r in range(8 * eight, 8 * eight + 8):
+                if flags[r]:
+                    four = _remainder(group, superblock, first + r, 0, law, key_0, key_1)
+                    for i in range(n_real):
+                        totals[r] += four[i]
+                        for k in range(terms.shape[0]):
+                            partial[k, r] += four[i] * terms[k, at + i]
+
+
+@kernel
+def add_pattern_sums(terms, start, n_units, superblock, shares, first, law, key_0, key_1, sums):
+    """Sums of one superblock's draws for consecutive replicates.
+
+    terms : shape (n_terms, all units); the superblock is [start, start + n_units)
+    shares : shape (n_replicates,), int64: draws of the superblock
+    law : the tables of `pattern_law`
+    sums : shape (n_terms, n_replicates), added to
+    """
+    slots, counts = law[0], law[1]
+    n_terms = terms.shape[0]
+    n_replicates = shares.size
+    words = np.empty((4, n_replicates), np.uint32)
+    codes = np.empty((8, n_replicates), np.uint16)
+    totals = np.zeros(n_replicates, np.int32)
+    partial = np.zeros((n_terms, n_replicates))
+    tables = np.empty((8, _TABLE))
+    padded = np.empty(32)
+    flags = np.zeros((n_replicates + 7) // 8 * 8, np.uint8)
+    for block in range((n_units + 31) // 32):
+        at = start + 32 * block
+        n_real = min(32, n_units - 32 * block)
+        fill_replicates(block, superblock, first, PATTERNS, key_0, key_1, words)
+        for j in range(0, 8, 2):
+            _decode(words[j // 2], slots, codes[j], codes[j + 1], totals)
+        if n_real < 32:  # units beyond the data are not drawn
+            for unit in range(n_real, 32):
+                for r in range(n_replicates):
+                    totals[r] -= np.int32(counts[unit % 4, codes[unit // 4, r]])
+        for j in range((n_real + 3) // 4):
+            _add_remainders(
+                terms, at + 4 * j, min(4, n_real - 4 * j), 8 * block + j, superblock, first, law,
+                key_0, key_1, codes[j], flags, totals, partial,
+            )  # fmt: skip
+        for k in range(n_terms):
+            for i in range(32):
+                padded[i] = terms[k, at + i] if i < n_real else 0.0
+            for j in range(8):
+                _fill_table(
+                    counts, padded[4 * j], padded[4 * j + 1], padded[4 * j + 2], padded[4 * j + 3],
+                    tables[j],
+                )  # fmt: skip
+            for j in range(0, 8, 4):
+                t0, t1, t2, t3 = tables[j], tables[j + 1], tables[j + 2], tables[j + 3]
+                c0, c1, c2, c3 = codes[j], codes[j + 1], codes[j + 2], codes[j + 3]
+                column = partial[k]
+                for r in range(n_replicates):
+                    column[r] += (t0[c0[r]] + t1[c1[r]]) + (t2[c2[r]] + t3[c3[r]])
+    _complete(terms, start, n_units, superblock, shares, first, law, key_0, key_1, totals, partial)
+    for k in range(n_terms):
+        for r in range(n_replicates):
+            sums[k, r] += partial[k, r]
+
+
+@exact
+def _complete(terms, start, n_units, superblock, shares, first, law, key_0, key_1, totals, partial):
+    """Place the missing draws; draw again where there were too many."""
+    words = np.empty((BUFFER // 4, 4), np.uint32)
+    places = np.empty(BUFFER, np.int64)
+    weights = np.empty((n_units + 31) // 32 * 32, np.uint16)
+    n_terms = terms.shape[0]
+    for r in range(shares.size):
+        left = shares[r] - totals[r]
+        if left < 0:
+            weigh(
+                n_units, superblock, shares[r], first + r, 1, law, key_0, key_1, words, places,
+                weights,
+            )  # fmt: skip
+            for k in range(n_terms):
+                total = 0.0
+                for i in range(n_units):
+                    total += weights[i] * terms[k, start + i]
+                partial[k, r] = total
+        position = 0
+        while left > 0:
+            drawn = draw_places(
+                position, left, n_units, superblock, first + r, key_0, key_1, words, places
+            )
+            for k in range(n_terms):
+                total = 0.0
+                for i in range(drawn):
+                    total += terms[k, start + places[i]]
+                partial[k, r] += total
+            left -= drawn
+            position += BUFFER // 4

@@ -1,0 +1,66 @@
+"""Uniform draws of single units, 32 random bits each.
+
+Whole resamples of few units, and the draws that the Poisson counts of a superblock leave missing.
+An index is the high half of word * n (Lemire 2019, "Fast random integer generation in an
+interval"); the words that would make it uneven are skipped, so each unit is equally likely.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastboot.compiler import exact, kernel
+from fastboot.kernels.philox import PLACES, fill_positions
+
+__all__ = ["BUFFER", "add_row_sums", "draw_places"]
+
+# Draws at a time: 1 KB of words, and Philox still vectorises.
+BUFFER = 256
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@exact
+def draw_places(position, wanted, n_units, block, replicate, key_0, key_1, words, places):
+    """Draw up to BUFFER units from the words at `position`; return how many were drawn.
+
+    words : shape (BUFFER / 4, 4), uint32, scratch
+    places : shape (BUFFER,), int64; the first `drawn` are overwritten
+    """
+    n_positions = min(BUFFER, wanted + 3) // 4
+    fill_positions(position, block, replicate, PLACES, key_0, key_1, words[:n_positions])
+    n = np.uint64(n_units)
+    uneven = np.uint64(0x100000000) % n
+    drawn = 0
+    for i in range(n_positions):
+        for j in range(4):
+            product = np.uint64(words[i, j]) * n
+            places[drawn] = np.int64(product >> _HALF)
+            drawn += (product & _LOW) >= uneven
+    return min(drawn, wanted)
+
+
+@kernel
+def add_row_sums(terms, first, key_0, key_1, sums):
+    """Sums of whole resamples, every draw a place.
+
+    terms : shape (n_terms, n_units), n_units at most one superblock
+    sums : shape (n_terms, n_replicates), added to
+    """
+    n_terms, n_units = terms.shape
+    words = np.empty((BUFFER // 4, 4), np.uint32)
+    places = np.empty(BUFFER, np.int64)
+    for r in range(sums.shape[1]):
+        left = n_units
+        position = 0
+        while left > 0:
+            drawn = draw_places(
+                position, left, n_units, 0, first + r, key_0, key_1, words, places
+            )
+            for k in range(n_terms):
+                total = 0.0
+                for i in range(drawn):
+                    total += terms[k, places[i]]
+                sums[k, r] += total
+            left -= drawn
+            position += BUFFER // 4
