@@ -1,15 +1,13 @@
 """The border: columns of any table, or arrays of any kind, in one normal form.
 
 Scores become read-only, contiguous float64; labels and keys become int64 codes. Arrow memory is
-touched here and nowhere else (files are opened in `fastboot.files`), so every kernel compiles once.
-What is wrong with a column is refused here, by name, count and first row (rows count from 0).
+touched here and nowhere else (`fastboot.files` finds the columns), so every kernel compiles once.
 
-All values pass the same stages: read the source, decode it to one plain array, check it, drop the
-rows with a missing value, encode. Clean float64 passes without a copy; nothing is ever written to
-the caller's memory.
+All values pass the same stages: read the source, decode and check one plain array, drop the rows
+with a missing value, encode. What is wrong is refused by name, count and first row (counted from
+0). Clean float64 passes without a copy; nothing is ever written to the caller's memory.
 """
 
-import difflib
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,22 +22,15 @@ from fastboot.files import open_table
 
 __all__ = ["Column", "Keys", "Labels", "Rows", "load", "names"]
 
-# A column name of `data`, or the values themselves.
-Source = str | object
+Source = str | object  # a column name of `data`, or the values themselves
 
 # float64 holds every integer up to this one.
 _LARGEST_EXACT = 2**53
 _COARSE_UNITS = {"Y", "M", "W", "h", "m"}  # of datetime64, unknown to Arrow
-_MOST_NAMES = 20  # in a message: about two lines of them
-_POLICIES = ("raise", "omit", "propagate")
 # Offsets of 32 bits overflow at 2 GiB, and views can be neither taken from nor sorted.
-_WIDE = {
-    "string": pa.large_string(),
-    "string_view": pa.large_string(),
-    "binary": pa.large_binary(),
-    "binary_view": pa.large_binary(),
-    "fixed_size_binary": pa.large_binary(),
-}
+_WIDE = dict.fromkeys(("string", "string_view"), pa.large_string())
+_WIDE |= dict.fromkeys(("binary", "binary_view", "fixed_size_binary"), pa.large_binary())
+# Families of types, and of these the first few that each role accepts.
 _FAMILIES: dict[str, Callable[[Any], bool]] = {
     "booleans": pa.types.is_boolean,
     "integers": pa.types.is_integer,
@@ -168,7 +159,7 @@ def load(columns: Sequence[Column], data: object = None, nan_policy: str = "rais
     >>> rows.n_dropped
     1
     """
-    if nan_policy not in _POLICIES:
+    if nan_policy not in {"raise", "omit", "propagate"}:
         raise ValueError(f'nan_policy={nan_policy!r}; choose "raise", "omit" or "propagate".')
     named = _read_named(columns, data)
     read: dict[object, Any] = {}
@@ -213,30 +204,18 @@ def _read_named(columns: Sequence[Column], data: object) -> Any:
     if not wanted:
         return {}
     if data is None:
-        name, column = next(iter(wanted.items()))
-        raise ValueError(
-            f"`{column.argument}` names the column {name!r} but no data= was given; "
-            "give the table, or the values themselves."
-        )
+        column = next(iter(wanted.values()))
+        names_it = f"`{column.argument}` names the column {column.source!r}"
+        raise ValueError(f"{names_it} but no data= was given; give it, or the values themselves.")
     table = open_table(data)
     for name, column in wanted.items():
         n_named = table.names.count(name)
         if n_named == 0:
-            raise ValueError(
-                f"`{column.argument}`: no column {name!r} in data; there are: "
-                f"{_listed(table.names, name)}"
-            )
+            there_are = table.names_near(name)
+            raise ValueError(f"`{column.argument}`: no column {name!r} in data; {there_are}.")
         if n_named > 1:
             raise ValueError(f"{column} is one of {n_named} columns of that name; rename them.")
     return table.read(list(wanted))
-
-
-def _listed(names: list[str], near: str) -> str:
-    """Return names as a list, those spelt like `near` first."""
-    close = difflib.get_close_matches(near, names, _MOST_NAMES)
-    listed = list(dict.fromkeys(close + names))
-    more = len(listed) - _MOST_NAMES
-    return ", ".join(listed[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _read(column: Column, values: Any) -> Any:
@@ -251,7 +230,7 @@ def _read(column: Column, values: Any) -> Any:
         return pa.chunked_array(values)
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
-    if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes):
         return _read_objects(column, list(values))
     if hasattr(values, "__array__"):
         return _read_numpy(column, np.asarray(values))
@@ -391,7 +370,7 @@ def _family(column: Column, kind: Any) -> str:
 
 
 def _refuse_inexact(column: Column, row: int, value: int | Decimal) -> None:
-    if abs(value) > _LARGEST_EXACT:
+    if not -_LARGEST_EXACT <= value <= _LARGEST_EXACT:
         raise ValueError(
             f"{column} has {value} at row {row:,}, beyond 2**53, where float64 would change it; "
             "subtract or divide first."
@@ -422,18 +401,13 @@ def _kept(plain: Sequence[_Plain], nan_policy: str) -> NDArray[np.bool_] | None:
         if nan_policy == "raise":
             raise ValueError(f'{has}; pass nan_policy="omit" to drop those rows, or fill them.')
         if nan_policy == "propagate" and one.column.role == "label":
-            raise ValueError(
-                f'{has}; a missing label cannot propagate: pass nan_policy="omit" to drop those '
-                "rows, or give them a label of their own."
-            )
+            raise ValueError(f'{has}; a label cannot be NaN: pass nan_policy="omit" to drop it.')
     if nan_policy == "propagate" or not incomplete:
         return None
     kept: NDArray[np.bool_] = ~np.any([one.missing for one in incomplete], axis=0)
     if not kept.any():
-        raise ValueError(
-            f"no rows left: all {len(kept):,} rows have a missing value in "
-            f"{', '.join(str(one.column) for one in incomplete)}."
-        )
+        where = ", ".join(str(one.column) for one in incomplete)
+        raise ValueError(f"no rows left: all {len(kept):,} rows have a missing value in {where}.")
     return kept
 
 

@@ -1,10 +1,11 @@
-"""Tables in files: the names of their columns, and a way to read only some of these.
+"""Tables in memory or in files: the names of their columns, and a way to read only some of these.
 
 Parquet, Arrow and CSV files are read by pyarrow, which skips the columns that nobody asked for.
 JSON lines are read by Python: pyarrow would first give every field of the file one type, and logs
 of evaluations hold fields that change theirs. `fastboot.columns` is the only caller.
 """
 
+import difflib
 import gzip
 import itertools
 import json
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 __all__ = ["Table", "open_table"]
 
+_MOST_NAMES = 20  # in a message: about two lines of them
 # A row of CSV has to fit into a block, and pyarrow's own 1 MiB is less than one long document.
 _CSV_BLOCK = 1 << 24
 # JSON lines may leave a field out, so one line does not name them all; 1,000 do in ms.
@@ -38,6 +40,14 @@ class Table(NamedTuple):
 
     names: list[str]
     read: Callable[[list[str]], Any]
+
+    def names_near(self, name: str) -> str:
+        """Return the names for a message, those spelt like `name` first."""
+        close = difflib.get_close_matches(name, self.names, _MOST_NAMES)
+        listed = list(dict.fromkeys(close + self.names))
+        more = len(listed) - _MOST_NAMES
+        listed[_MOST_NAMES:] = [f"and {more:,} more"] if more > 0 else []
+        return f"there are: {', '.join(listed)}" if listed else "there are none"
 
 
 def open_table(data: Any) -> Table:
@@ -60,7 +70,7 @@ def open_table(data: Any) -> Table:
         The suffix is not known, or the file is not what its suffix says.
     """
     if isinstance(data, str | os.PathLike):
-        return _file(os.fspath(data))
+        return _file(os.fsdecode(data))
     if isinstance(data, pa.Table | pa.RecordBatch):
         return Table(data.schema.names, lambda _: data)
     # Frames column by column: their stream would convert every column, asked for or not.
@@ -69,10 +79,9 @@ def open_table(data: Any) -> Table:
         every = data.columns if is_frame else data
         return Table([name for name in every if isinstance(name, str)], lambda _: data)
     if hasattr(data, "scanner"):
-        return Table(data.schema.names, lambda wanted: data.scanner(columns=wanted).to_table())
+        return _explained(_dataset, data, "`data`")
     if hasattr(data, "__arrow_c_stream__"):
-        is_reader = isinstance(data, pa.RecordBatchReader)
-        return _stream(data if is_reader else pa.RecordBatchReader.from_stream(data))
+        return _explained(_stream, data, "`data`")
     if hasattr(data, "__arrow_c_array__"):
         return open_table(pa.record_batch(data))
     raise TypeError(
@@ -82,7 +91,35 @@ def open_table(data: Any) -> Table:
     )
 
 
-def _stream(reader: Any) -> Table:
+def _explained(open_source: Callable[[Any], Table], source: Any, shown: str) -> Table:
+    """Open a source whose errors, now and when it is read, become a sentence about it."""
+    with _reading(shown):
+        names, read = open_source(source)
+
+    def read_or_explain(wanted: list[str]) -> Any:
+        with _reading(shown):
+            return read(wanted)
+
+    return Table(names, read_or_explain)
+
+
+@contextmanager
+def _reading(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError, EOFError, zlib.error) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{shown} cannot be read: {reason}") from error
+
+
+def _dataset(dataset: Any) -> Table:
+    return Table(dataset.schema.names, lambda wanted: dataset.scanner(columns=wanted).to_table())
+
+
+def _stream(source: Any) -> Table:
+    is_reader = isinstance(source, pa.RecordBatchReader)
+    reader = source if is_reader else pa.RecordBatchReader.from_stream(source)
+
     def read(wanted: list[str]) -> Any:
         schema = pa.schema([reader.schema.field(name) for name in wanted])
         return pa.Table.from_batches([batch.select(wanted) for batch in reader], schema)
@@ -99,23 +136,7 @@ def _file(path: str) -> Table:
         )
     if not Path(path).exists():
         raise FileNotFoundError(f"data={path!r}: there is no such file.")
-    with _reading(path):
-        names, read = _OPENERS[suffix](path)
-
-    def read_or_explain(wanted: list[str]) -> Any:
-        with _reading(path):
-            return read(wanted)
-
-    return Table(names, read_or_explain)
-
-
-@contextmanager
-def _reading(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError, EOFError, zlib.error) as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"data={path!r} cannot be read: {reason}") from error
+    return _explained(_OPENERS[suffix], path, f"data={path!r}")
 
 
 def _parquet(path: str) -> Table:
