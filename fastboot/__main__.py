@@ -1,0 +1,32 @@
+"""``python -m fastboot``, the same command as ``fastboot``."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run the command line with the arguments of this process; return its exit code.
+
+    0 after an answer, 2 after bad usage or bad data, 130 after Ctrl-C.
+    """
+    try:
+        from fastboot import cli
+
+        return cli.run()
+    except ModuleNotFoundError as error:
+        if error.name not in {"rich", "typer"}:
+            raise
+        sys.stderr.write(
+            f"fastboot: the command line needs {error.name}, which is not installed; "
+            "pip install 'fastboot-eval[cli]'\n"
+        )
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
