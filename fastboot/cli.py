@@ -402,7 +402,7 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
 def _panel(comparison: _Comparison, result: Any) -> Panel:
     return Panel(
         Group(_answer_table(comparison, result), Text(), _run_table(comparison, result)),
-        title=Text(_title(comparison), "bold"),
+        title=Text(_title(comparison), "bold not dim"),
         title_align="left",
         border_style="dim",
         expand=False,
@@ -424,8 +424,8 @@ def _answer_table(comparison: _Comparison, result: Any) -> Table:
     table.add_column(overflow="fold")
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row(Text(comparison.a), f"{result.estimate_a:{digits}}", Text("a", "dim"))
-    table.add_row(Text(comparison.b), f"{result.estimate_b:{digits}}", Text("b", "dim"))
+    table.add_row(Text(comparison.a, "cyan"), f"{result.estimate_a:{digits}}", Text("a", "dim"))
+    table.add_row(Text(comparison.b, "cyan"), f"{result.estimate_b:{digits}}", Text("b", "dim"))
     table.add_row(
         "difference", Text(f"{result.estimate:+{digits}}", "bold"), _interval(result, digits)
     )
@@ -464,7 +464,7 @@ def _run_table(comparison: _Comparison, result: Any) -> Table:
     undefined = f", {result.n_undefined:,} undefined" if result.n_undefined else ""
     groups = f" groups by {comparison.groups}" if comparison.groups else ""
     table = Table.grid(padding=(0, 3))
-    table.add_column(style="dim")
+    table.add_column(style="dim", min_width=len("standard error"))
     table.add_column(overflow="fold")
     for name, text in (
         ("rows", f"{result.n_rows:,}{dropped}"),
