@@ -251,8 +251,8 @@ def _read_numpy(column: Column, values: Any) -> Any:
         return _read_objects(column, array.astype(object), mask)
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in _COARSE_UNITS:
         array = array.astype("datetime64[s]")
-    if array.dtype == np.longdouble:
-        with np.errstate(over="ignore"):  # infinite values are refused by name
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # what becomes infinite is refused by name
             array = array.astype(np.float64)
     if array.dtype.kind in "biuf" and mask is None:
         return array
