@@ -21,6 +21,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fastboot.columns import Column, Keys, Labels, load, names
+from fastboot.files import open_table
 
 NAN = float("nan")
 
@@ -359,6 +360,7 @@ def test_load__keys_align_across_string_types(type_a: str, type_b: str) -> None:
 
 KEYS_IN: dict[str, Callable[[], Any]] = {
     "integers": lambda: [10, 9, 10],
+    "big endian": lambda: np.array([10, 9, 10], ">i8"),
     "booleans": lambda: [True, False, True],
     "floats": lambda: [0.5, -1.5, 0.5],
     "bytes": lambda: [b"b", b"a", b"b"],
@@ -803,6 +805,47 @@ def test_load__file_may_be_removed_afterwards(suffix: str, table: pa.Table, tmp_
     assert column.tolist() == [1.0, 0.5, 2.0]
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "ipc", "csv", "jsonl"])
+def test_open_table__reads_no_other_column(suffix: str, table: pa.Table, tmp_path: Path) -> None:
+    """Columns that nobody asked for stay in the file."""
+    path = tmp_path / f"table.{suffix}"
+    write_table(table, path)
+    read = open_table(path).read(["score"])
+    assert getattr(read, "column_names", list(read)) == ["score"]
+
+
+def test_open_table__dataset_reads_no_other_column(table: pa.Table, tmp_path: Path) -> None:
+    """A dataset is scanned for what is asked for."""
+    pyarrow.parquet.write_table(table, tmp_path / "table.parquet")
+    read = open_table(pyarrow.dataset.dataset(tmp_path)).read(["score"])
+    assert read.column_names == ["score"]
+
+
+@pytest.mark.parametrize("name, text", [("x.csv", "y\n1\n"), ("x.jsonl", '{"y": 1}\n')])
+def test_load__text_with_byte_order_mark(name: str, text: str, tmp_path: Path) -> None:
+    """The mark that some editors write is no part of the first name."""
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8-sig")
+    assert names(path) == ["y"]
+    assert numbers("y", path).tolist() == [1.0]
+
+
+def test_load__csv_with_line_ends_across_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line end inside quotes ends no row, wherever the file is cut into blocks."""
+    monkeypatch.setattr("fastboot.files._CSV_BLOCK", 64)
+    path = tmp_path / "table.csv"
+    path.write_text("score,text\n" + '1,"one\ntwo\nthree"\n' * 50, encoding="utf-8")
+    assert numbers("score", path).tolist() == [1.0] * 50
+
+
+def test_load__refuses_a_string_as_values() -> None:
+    """The letters of a string are not rows."""
+    with pytest.raises(TypeError, match=re.escape("`groups` (column 'y') is a str; give the name")):
+        keys("y", {"y": "abc"})
+
+
 def test_load__csv_with_missing_values_and_long_text(tmp_path: Path) -> None:
     """Empty cells and NA are nulls, a quoted empty string is a label, quoted text may be long."""
     path = tmp_path / "table.csv"
@@ -845,7 +888,7 @@ def test_load__json_lines_with_fields_that_vary(tmp_path: Path) -> None:
     ("x.jsonl", b"[1, 2]\n"),
     ("x.jsonl", b"\xff\xfe"),
     ("x.jsonl.gz", b"not gzip"),
-    ("x.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 10)[:-9]),
+    ("x.jsonl.gz", gzip.compress(b'{"a": 1}\n' * 10, mtime=0)[:-9]),
 ])  # fmt: skip
 def test_load__refuses_a_file_that_cannot_be_read(
     name: str, content: bytes, tmp_path: Path
