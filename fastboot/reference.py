@@ -118,7 +118,7 @@ def key(seed: int | Sequence[int]) -> Key:
 def binomial(trials: int, part: int, whole: int, stream: Stream, key: Key) -> int:
     """Draw the number of successes in `trials` trials of probability `part` / `whole`.
 
-    stream : (block, replicate, purpose); the words are those of positions 0, 1, ...
+    stream : (block, replicate, purpose); attempt t reads the words of position t
 
     Inversion below a mean of 10, else the transformed rejection BTRS [2]_.
 
@@ -154,6 +154,8 @@ def bootstrap_rows(
         where the path needs it.
 
     >>> bootstrap_rows(5, 0, 0, "rows")
+    [3, 4, 3, 2, 0]
+    >>> bootstrap_rows(8, 0, 0, "patterns")
     [3, 4, 3, 2, 0]
     >>> bootstrap_rows(5, 0, 0, "collapse", ["right", "wrong", "right", "right", "wrong"])
     [0, 0, 0, 0, 1]

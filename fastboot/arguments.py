@@ -1,0 +1,91 @@
+"""Checks of the arguments that all procedures share; each refuses by name, before any work."""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from typing import Any
+
+import numpy as np
+
+from fastboot import engine
+from fastboot.paths import Run
+from fastboot.progress import Bar
+
+__all__ = ["check_run"]
+
+# The counter of a replicate has 32 bits.
+_MOST_RESAMPLES = 2**32
+# Fresh seeds are short enough to copy by hand: 2**32 runs before two are likely to share one.
+_FRESH_SEED_BITS = 64
+
+
+def check_run(
+    n_resamples: Any,
+    rng: Any,
+    path: Any,
+    paths: tuple[str, ...],
+    n_threads: Any,
+    progress: Any,
+) -> Run:
+    """Return how to run, or raise TypeError or ValueError naming the argument."""
+    if path is not None and path not in paths:
+        raise ValueError(f"`path` is {path!r}; choose one of {', '.join(paths)}, or None")
+    return Run(
+        n_resamples=_whole("n_resamples", n_resamples, _MOST_RESAMPLES),
+        seed=_seed(rng),
+        path=path,
+        n_threads=(
+            engine.default_threads()
+            if n_threads is None
+            else _whole("n_threads", n_threads, engine.MOST_THREADS)
+        ),
+        progress=_progress(progress),
+    )
+
+
+def _whole(argument: str, value: Any, most: int) -> int:
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"`{argument}` is {value!r}; it must be a whole number") from None
+    if not 1 <= number <= most:
+        raise ValueError(f"`{argument}` is {number:,}; it must lie between 1 and {most:,}")
+    return number
+
+
+def _seed(rng: Any) -> int:
+    """Return a number that reproduces the run: the seed given, or one drawn from what is given."""
+    if rng is None:
+        return secrets.randbits(_FRESH_SEED_BITS)
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if isinstance(rng, np.random.SeedSequence):
+        high, low = rng.generate_state(2, np.uint32)
+        return int(high) << 32 | int(low)
+    try:
+        if isinstance(rng, bool | np.bool_):
+            raise TypeError
+        seed = operator.index(rng)
+    except TypeError:
+        raise TypeError(
+            f"`rng` is {rng!r}; give a whole number (a seed), a numpy Generator or SeedSequence, "
+            "or None"
+        ) from None
+    if seed < 0:
+        raise ValueError(f"`rng` is {seed}; a seed must be 0 or more")
+    return seed
+
+
+def _progress(progress: Any) -> engine.Progress | None:
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        return Bar()
+    if not callable(progress):
+        raise TypeError(
+            f"`progress` is {progress!r}; give True for a bar, or a function of (done, total)"
+        )
+    return progress  # type: ignore[no-any-return] # any callable is taken at its word
