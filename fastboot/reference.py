@@ -85,7 +85,7 @@ SUPERBLOCK = 65_536
 # The last word of a counter, so that no two uses share a word; its upper 24 bits count attempts.
 SPLITS, CLASSES, PATTERNS, REMAINDERS, PLACES, SWAPS, SWAP_CLASSES = range(1, 8)
 
-# A Poisson total of four units with means below 1 is above 32 with probability 1e-18.
+# A Poisson total of four units with means below 1 is above 32 with probability 2e-19.
 LARGEST_TOTAL = 32
 
 
@@ -156,7 +156,7 @@ def bootstrap_rows(
     >>> bootstrap_rows(5, 0, 0, "rows")
     [3, 4, 3, 2, 0]
     >>> bootstrap_rows(8, 0, 0, "patterns")
-    [3, 4, 3, 2, 0]
+    [5, 6, 6, 4, 0, 7, 3, 2]
     >>> bootstrap_rows(5, 0, 0, "collapse", ["right", "wrong", "right", "right", "wrong"])
     [0, 0, 0, 0, 1]
     """
@@ -348,7 +348,7 @@ def _inversion(trials: int, p: float, stream: Stream, key: Key) -> int:
     q = 1 - p
     mass = math.exp(trials * math.log1p(-p))
     successes = 0
-    # Below a mean of 10, more than 110 successes have probability 1e-70.
+    # Below a mean of 10, more than 110 successes have probability 3e-74.
     while u >= mass and successes < min(trials, 110):
         u -= mass
         mass *= (trials - successes) / (successes + 1) * (p / q)

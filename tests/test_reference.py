@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, islice, permutations, product
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
@@ -292,6 +292,31 @@ def test_pattern_table__poisson(n: int) -> None:
         assert math.isclose(expected, observed, rel_tol=1e-13, abs_tol=2_000 * 2**-53 * 0.05)
 
 
+def test_poisson_counts__left_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the slots, classes and their arrangements follow the remainders: to 0.05 each."""
+    table = reference._pattern_table(reference._poisson_mean(70))
+    monkeypatch.setattr(reference, "_pattern_table", lambda _mean: table._replace(ends=[0]))
+    words = key(SEED)
+    observed = Counter(
+        tuple(reference._poisson_counts(4, 0.5, (0, replicate, 0), words))
+        for replicate in range(8_000)
+    )
+    law: dict[tuple[int, ...], float] = {}
+    for descending, weight in zip(table.classes, np.diff([0, *table.class_ends]), strict=True):
+        arrangements = set(permutations(descending))
+        law |= dict.fromkeys(arrangements, float(weight) / len(arrangements))
+    assert set(observed) <= set(law)
+    assert_same_law([observed[counts] for counts in law], list(law.values()), detects=0.05)
+
+
+def test_places__unbiased() -> None:
+    """Words that would favour some places are rejected: every third place is a third, to 0.05."""
+    # Without rejection, places divisible by 3 would have probability 1/2 at this size.
+    places = islice(reference._places(3 * 2**30, (0, 0, PURPOSE), key(SEED)), 10_000)
+    residues = Counter(place % 3 for place in places)
+    assert_same_law([residues[r] for r in range(3)], [1 / 3] * 3, detects=0.05)
+
+
 @pytest.mark.parametrize(
     "n,below", [(1, 256), (4, 256), (5, 229), (16, 128), (65_536, 2), (65_537, 3), (10**9, 3)]
 )
@@ -343,6 +368,13 @@ def test_swaps__classes(size: int) -> None:
     assert_same_law(counts.tolist(), law.tolist(), detects=0.1)
     flags = swaps(size + 1, SEED, 5, "collapse", [None, *[3.5] * size])
     assert flags[1:] == [True] * totals[5] + [False] * (size - totals[5])
+
+
+def test_swaps__large_class() -> None:
+    """A class of more than 1,024 units reads the words of a binomial draw."""
+    stream = (0, 5, reference.SWAP_CLASSES)
+    drawn = binomial(1_025, 1, 2, stream, key(SEED))
+    assert sum(swaps(1_025, SEED, 5, "collapse", [1] * 1_025)) == drawn
 
 
 @pytest.mark.parametrize("path", ["tables", "bits"])
