@@ -49,20 +49,7 @@ def assert_rate(
 
     >>> assert_rate(503, 1_000, 0.5, detects=0.15)
     """
-    low = binom.ppf(false_failure / 2, n, probability)
-    high = binom.isf(false_failure / 2, n, probability)
-    wrong = np.array([p for p in (probability - detects, probability + detects) if 0 <= p <= 1])
-    if not wrong.size:
-        raise ValueError(f"`detects` is {detects}: no probability is that far from {probability}.")
-    passes = (binom.cdf(high, n, wrong) - binom.cdf(low - 1, n, wrong)).max()
-    if passes > FALSE_PASS:
-        raise ValueError(
-            f"`n` is {n:,}: data wrong by {detects} would pass with probability {passes:.2g}; "
-            f"draw more, or raise `detects`."
-        )
-    assert low <= count <= high, (
-        f"{count:,} of {n:,} is no rate of {probability:.6g}: expected {low:,.0f} to {high:,.0f}"
-    )
+    _assert_counts([count], n, [probability], detects, false_failure)
 
 
 def assert_same_law(
@@ -100,8 +87,7 @@ def assert_same_law(
         total = math.fsum(expected_probabilities)
         raise ValueError(f"`expected_probabilities` add up to {total}, not to 1.")
     n = sum(observed_counts)
-    for count, probability in zip(observed_counts, expected_probabilities, strict=True):
-        assert_rate(count, n, probability, detects=detects, false_failure=false_failure / cells)
+    _assert_counts(observed_counts, n, expected_probabilities, detects, false_failure / cells)
 
 
 def assert_same_distribution(
@@ -149,4 +135,34 @@ def assert_same_distribution(
     assert apart[worst] <= reach(false_failure), (
         f"distribution functions are {apart[worst]:.3g} apart at {values[worst]:.6g}; "
         f"at most {reach(false_failure):.3g} by chance"
+    )
+
+
+def _assert_counts(
+    counts: ArrayLike, n: int, probabilities: ArrayLike, detects: float, false_failure: float
+) -> None:
+    """Every count is binomial, each with its own probability and this rate of false failures."""
+    counts, law = np.asarray(counts), np.asarray(probabilities, dtype=float)
+    low, high = binom.ppf(false_failure / 2, n, law), binom.isf(false_failure / 2, n, law)
+
+    wrong = np.stack([law - detects, law + detects])
+    possible = (wrong >= 0) & (wrong <= 1)
+    if not possible.any(axis=0).all():
+        cell = possible.any(axis=0).argmin()
+        raise ValueError(
+            f"`detects` is {detects}: no probability is that far from {law[cell]:.6g}."
+        )
+    wrong = np.where(possible, wrong, law)
+    passes = np.where(possible, binom.cdf(high, n, wrong) - binom.cdf(low - 1, n, wrong), 0).max()
+    if passes > FALSE_PASS:
+        raise ValueError(
+            f"`n` is {n:,}: data wrong by {detects} would pass with probability {passes:.2g}; "
+            f"draw more, or raise `detects`."
+        )
+
+    inside = (low <= counts) & (counts <= high)
+    cell = inside.argmin()
+    assert inside[cell], (
+        f"{counts[cell]:,} of {n:,} is no rate of {law[cell]:.6g}: "
+        f"expected {low[cell]:,.0f} to {high[cell]:,.0f}"
     )
