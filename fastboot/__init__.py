@@ -1,4 +1,4 @@
-"""Is system A really better than B, and how sure are we?
+"""Tests and intervals for evaluation: is system A really better than B, and how sure are we.
 
 Bootstrap and approximate randomization for evaluation: exact, reproducible, fast. See
 :func:`bootstrap`, :func:`paired_bootstrap` and :func:`approximate_randomization`, and

@@ -45,15 +45,16 @@ def check_run(
 
 
 def _whole(argument: str, value: Any, most: int) -> int:
-    try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"`{argument}` is {value!r}; it must be a whole number") from None
+    if not _is_whole(value):
+        raise TypeError(f"`{argument}` is {value!r}; it must be a whole number")
+    number = operator.index(value)
     if not 1 <= number <= most:
         raise ValueError(f"`{argument}` is {number:,}; it must lie between 1 and {most:,}")
     return number
+
+
+def _is_whole(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool | np.bool_ | np.ndarray)
 
 
 def _seed(rng: Any) -> int:
@@ -65,15 +66,12 @@ def _seed(rng: Any) -> int:
     if isinstance(rng, np.random.SeedSequence):
         high, low = rng.generate_state(2, np.uint32)
         return int(high) << 32 | int(low)
-    try:
-        if isinstance(rng, bool | np.bool_):
-            raise TypeError
-        seed = operator.index(rng)
-    except TypeError:
+    if not _is_whole(rng):
         raise TypeError(
             f"`rng` is {rng!r}; give a whole number (a seed), a numpy Generator or SeedSequence, "
             "or None"
-        ) from None
+        )
+    seed = operator.index(rng)
     if seed < 0:
         raise ValueError(f"`rng` is {seed}; a seed must be 0 or more")
     return seed

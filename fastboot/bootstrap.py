@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fastboot.paths import BOOTSTRAP_PATHS, Run, bootstrap_sums
 from fastboot.pvalues import check_alternative
 from fastboot.results import BootstrapResult, PairedBootstrapResult
 from fastboot.sample import Sample, take
-from fastboot.statistics.additive import Additive, as_statistic
+from fastboot.statistics.additive import Additive, Term, as_statistic
 from fastboot.statistics.estimand import (
     Estimand,
     difference,
@@ -186,15 +186,12 @@ def paired_bootstrap(
     run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress)
     answer = _answer_options(confidence_level, method, alternative)
     sample = take([first, second], data, groups, nan_policy)
-    estimand = difference(first, second, *sample.terms, sample.n_rows)
-    value_a, value_b = (
-        float(evaluate(statistic, sample.units(terms).totals()))
-        for statistic, terms in zip((first, second), sample.terms, strict=True)
-    )
+    terms_a, terms_b = sample.terms
+    estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
     return PairedBootstrapResult(
         statistic=difference_name(first, second),
-        estimate_a=value_a,
-        estimate_b=value_b,
+        estimate_a=float(evaluate(first, sample.units(terms_a).totals())),
+        estimate_b=float(evaluate(second, sample.units(terms_b).totals())),
         add_one=bool(add_one),
         **answer,
         **_resample(estimand, sample, run, started),
@@ -214,7 +211,8 @@ def _resample(estimand: Estimand, sample: Sample, run: Run, started: float) -> d
     units = sample.units(estimand.terms)
     totals = units.totals()
     if np.isnan(totals).any():
-        sums, path = totals, "constant"  # missing values propagate
+        sums: Sequence[Term] = totals  # missing values propagate
+        path = "constant"
     else:
         varying, path, units = bootstrap_sums(units, run)
         sums = units.expand(varying, units.n_units)

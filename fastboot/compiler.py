@@ -1,6 +1,6 @@
 """How kernels are compiled, and where compiled code is kept.
 
-The only file with Numba flags. Two decorators:
+The only file with Numba flags. Three decorators:
 
 ``exact``
     arithmetic that decides draws. Strict IEEE: no reordering, no fused multiply-add, so the same
@@ -9,6 +9,8 @@ The only file with Numba flags. Two decorators:
     a loop over units and a range of replicates that adds numbers up. Runs without the GIL, is
     compiled when first called, and is kept on disk. Sums may be reordered and fused; NaN and
     infinity keep their meaning (``nnan`` and ``ninf`` would make ``isnan`` always false).
+``inlined``
+    a piece of a kernel, with the kernel's flags.
 
 The cache. Numba keeps compiled code beside the source and looks only at the file that holds the
 function, so it serves stale code after an edit in a function called from another file. Here the
@@ -26,16 +28,19 @@ import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import llvmlite
 import numba
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 
-__all__ = ["cache_directory", "exact", "fingerprint", "kernel"]
+__all__ = ["cache_directory", "exact", "fingerprint", "inlined", "kernel"]
 
+# Division by 0 gives infinity or NaN, as in NumPy, and needs no branch.
+_ALWAYS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _REORDERED_SUMS = {"reassoc", "contract", "arcp", "nsz"}
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
@@ -48,7 +53,19 @@ def exact(function: Callable[..., Any]) -> Any:
     function
         Takes and returns numbers only.
     """
-    return numba.njit(nogil=True, forceinline=True, error_model="numpy")(function)
+    # False must be said: what is left open is taken from the kernel that calls.
+    return numba.njit(forceinline=True, fastmath=False, **_ALWAYS)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a piece of a kernel, inlined where it is called.
+
+    Parameters
+    ----------
+    function
+        Takes numbers and arrays; may write into its last arguments.
+    """
+    return numba.njit(forceinline=True, fastmath=_REORDERED_SUMS, **_ALWAYS)(function)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -59,11 +76,12 @@ def kernel(function: Callable[..., Any]) -> Any:
     function
         Takes numbers and arrays, writes its results into its last arguments.
     """
-    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=_REORDERED_SUMS)(function)
+    compiled = numba.njit(fastmath=_REORDERED_SUMS, **_ALWAYS)(function)
     directory = cache_directory()
-    if directory is not None and not numba.config.DISABLE_JIT:
+    if directory is not None and isinstance(compiled, Dispatcher):  # not so with the compiler off
         name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-        compiled._cache = _KernelCache(name, directory)  # as Numba's own cache=True does
+        # What Numba's own cache=True sets.
+        setattr(compiled, "_cache", _KernelCache(name, directory))  # noqa: B010 - unknown to types
     return compiled
 
 
@@ -115,7 +133,7 @@ def _base_directory() -> Path | None:
     return home / ".cache" / "fastboot" if home.is_dir() else None
 
 
-class _KernelCache(NullCache):  # type: ignore[misc] # Numba has no annotations
+class _KernelCache(NullCache):
     """One file per kernel, signature and processor; what cannot be read is compiled again.
 
     A file is the SHA-256 of the pickle, then the pickle: a truncated or damaged file is not run.
@@ -136,12 +154,13 @@ class _KernelCache(NullCache):  # type: ignore[misc] # Numba has no annotations
             digest, payload = stored[:_DIGEST_SIZE], stored[_DIGEST_SIZE:]
             if hashlib.sha256(payload).digest() != digest:
                 return None
-            return CompileResult._rebuild(target_context, *pickle.loads(payload))
-        except Exception:  # a file of other code raises anything; compiling is always right
+            rebuild: Any = CompileResult._rebuild
+            return rebuild(target_context, *pickle.loads(payload))
+        except Exception:  # what Numba cannot rebuild raises anything; compiling is always right
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        payload = dumps(data._reduce())
+        payload: bytes = cast("Any", dumps)(data._reduce())
         target = self._file(sig, data.codegen)
         partial = target.with_suffix(f".{uuid.uuid4().hex}")
         try:

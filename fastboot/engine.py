@@ -9,6 +9,7 @@ run: nothing is left for a fork to inherit or for the interpreter to wait for.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -74,54 +75,55 @@ def run(
     if seconds * n_slices * n_replicates < _SINGLE_THREAD_WORK:
         n_threads = 1
     ranges = _ranges(n_replicates, seconds, n_threads)
-    state = _State()
-
-    def steps(replicates: range) -> Iterator[None]:
-        for index in range(n_slices):
-            if state.stopped:
-                return
-            step(index, replicates)
-            state.add(len(replicates))
-            yield
-
-    def work(replicates: range) -> None:
-        for _ in steps(replicates):
-            pass
+    work = _Work(step, n_slices)
 
     def report() -> None:
         if progress is not None:
-            progress(state.done // n_slices, n_replicates)
+            progress(work.done // n_slices, n_replicates)
 
-    if min(n_threads, len(ranges)) == 1:
-        for replicates in ranges:
-            for _ in steps(replicates):
-                report()
+    n_threads = min(n_threads, len(ranges))
+    if n_threads == 1:
+        for _ in itertools.chain.from_iterable(map(work.steps, ranges)):
+            report()
         return
-    with ThreadPoolExecutor(min(n_threads, len(ranges)), "fastboot") as pool:
+    with ThreadPoolExecutor(n_threads, "fastboot") as pool:
         try:
-            pending = {pool.submit(work, replicates) for replicates in ranges}
+            pending = {pool.submit(work.all_steps, replicates) for replicates in ranges}
             while pending:
                 finished, pending = wait(pending, _POLL, FIRST_COMPLETED)
                 for future in finished:
                     future.result()
                 report()
         except BaseException:
-            state.stopped = True
+            work.stopped = True
             pool.shutdown(cancel_futures=True)
             raise
 
 
-class _State:
-    """What the threads of one run share."""
+class _Work:
+    """The steps of one run, and what its threads share."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: Step, n_slices: int) -> None:
         self.done = 0
         self.stopped = False
+        self._step = step
+        self._n_slices = n_slices
         self._lock = threading.Lock()
 
-    def add(self, n: int) -> None:
-        with self._lock:
-            self.done += n
+    def steps(self, replicates: range) -> Iterator[None]:
+        """Take the steps of one range, and pause after each."""
+        for index in range(self._n_slices):
+            if self.stopped:
+                return
+            self._step(index, replicates)
+            with self._lock:
+                self.done += len(replicates)
+            yield
+
+    def all_steps(self, replicates: range) -> None:
+        """Take the steps of one range."""
+        for _ in self.steps(replicates):
+            pass
 
 
 def _ranges(n_replicates: int, seconds: float, n_threads: int) -> list[range]:
@@ -130,4 +132,4 @@ def _ranges(n_replicates: int, seconds: float, n_threads: int) -> list[range]:
     n_ranges = -(-n_replicates // largest)
     n_ranges = min(n_replicates, -(-n_ranges // n_threads) * n_threads)
     edges = [i * n_replicates // n_ranges for i in range(n_ranges + 1)]
-    return [range(low, high) for low, high in zip(edges, edges[1:], strict=False)]
+    return [range(low, high) for low, high in itertools.pairwise(edges)]

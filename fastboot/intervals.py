@@ -93,9 +93,7 @@ def acceleration(units: Units, value: Callable[[Sequence[Any]], Any]) -> float:
     return float(third / (6.0 * second**1.5))
 
 
-def rounding(
-    units: Units, value: Callable[[Sequence[Any]], Any], sizes: Sequence[float]
-) -> float:
+def rounding(units: Units, value: Callable[[Sequence[Any]], Any], sizes: Sequence[float]) -> float:
     """Return how far two values may differ that are equal in exact arithmetic.
 
     n_units x machine epsilon x sum over terms of |derivative| x sum of |term|: it scales

@@ -173,9 +173,7 @@ def _row_draws(units: Units, _: str, seed: int, sums: NDArray[np.float64]) -> en
     return step
 
 
-def _superblock_draws(
-    units: Units, path: str, seed: int, sums: NDArray[np.float64]
-) -> engine.Step:
+def _superblock_draws(units: Units, path: str, seed: int, sums: NDArray[np.float64]) -> engine.Step:
     from fastboot.kernels.pattern_law import pattern_law, poisson_rate
     from fastboot.kernels.philox import SUPERBLOCK
     from fastboot.kernels.superblocks import fill_shares

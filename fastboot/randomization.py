@@ -1,10 +1,10 @@
-"""Approximate randomization: would the difference be as large if outputs were swapped at random?"""
+"""Approximate randomization: how large differences are when outputs are swapped at random."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from fastboot.paths import SWAP_PATHS, swap_sums
 from fastboot.pvalues import check_alternative
 from fastboot.results import RandomizationResult
 from fastboot.sample import take
-from fastboot.statistics.additive import Additive, as_statistic
+from fastboot.statistics.additive import Additive, Term, as_statistic
 from fastboot.statistics.estimand import (
     difference,
     difference_name,
@@ -114,8 +114,8 @@ def approximate_randomization(
     moves = sample.moves([y - x for x, y in zip(terms_a, terms_b, strict=True)])
     value = swap_value(first, second, totals_a, totals_b, shared=shared)
     if np.isnan(totals).any():
-        n_differing, moved, path = sample.n_units, totals_a, "constant"  # missing values propagate
-        n_replicates = run.n_resamples
+        moved: Sequence[Term] = totals_a  # missing values propagate
+        n_differing, n_replicates, path = sample.n_units, run.n_resamples, "constant"
     else:
         varying, path, differing = swap_sums(moves, run)
         n_differing, n_replicates = differing.n_units, varying.shape[1]

@@ -28,8 +28,8 @@ bootstrap
 swaps
     Every unit is swapped with probability 1/2, independently.
 
-    ``"tables"``, ``"bits"``
-        One random bit per unit; the same draws, summed in two ways by the kernels.
+    ``"tables"``
+        One random bit per unit.
     ``"collapse"``
         The number of swapped units of a class is Binomial(multiplicity, 1/2).
     ``"enumeration"``
@@ -150,7 +150,7 @@ def bootstrap_rows(
     Raises
     ------
     ValueError
-        `path` is unknown or ``"rows"`` beyond 65,536 units, or `classes` is not one value per unit
+        `path` is unknown, or `classes` is not one value per unit
         where the path needs it.
 
     >>> bootstrap_rows(5, 0, 0, "rows")
@@ -164,10 +164,6 @@ def bootstrap_rows(
     if path == "collapse":
         return _class_draws(_members(n, classes), replicate, words)
     if path == "rows":
-        if n > SUPERBLOCK:
-            raise ValueError(
-                f'`path` "rows" stops at {SUPERBLOCK:,} units, but `n` is {n:,}; use "patterns".'
-            )
         return list(islice(_places(n, (0, replicate, PLACES), words), n))
     if path in {"patterns", "weights"}:
         draws = []
@@ -184,7 +180,7 @@ def swaps(
     n: int,
     seed: int | Sequence[int],
     replicate: int,
-    path: Literal["tables", "bits", "collapse", "enumeration"],
+    path: Literal["tables", "collapse", "enumeration"],
     classes: Sequence[Hashable] | None = None,
 ) -> list[bool]:
     """Choose which of n units have their two systems swapped.
@@ -211,9 +207,9 @@ def swaps(
             for unit in units[: _half_of(len(units), stream, words)]:
                 flags[unit] = True
         return flags
-    if path in {"tables", "bits"}:
+    if path == "tables":
         return [bit for start in range(0, n, 128) for bit in _bits(start, replicate, words)][:n]
-    raise ValueError(f'`path` is {path!r}; use "tables", "bits", "collapse" or "enumeration".')
+    raise ValueError(f'`path` is {path!r}; use "tables", "collapse" or "enumeration".')
 
 
 def rows_of(units: Iterable[int], groups: Sequence[Hashable]) -> list[int]:

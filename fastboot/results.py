@@ -22,10 +22,6 @@ from fastboot.pvalues import PValue
 
 __all__ = ["BootstrapResult", "PairedBootstrapResult", "RandomizationResult", "Result"]
 
-# Below this many units percentile intervals undercover noticeably and a randomization test has few
-# p-values to choose from: 2 / 2**10 = 0.002. See tests/test_levels.py.
-FEW_UNITS = 10
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Result:
@@ -215,9 +211,8 @@ class Result:
             for key, value in cells.items()
         )
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        return (
-            f"<table><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>"
-            + (f"<ul>{notes}</ul>" if notes else "")
+        return f"<table><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>" + (
+            f"<ul>{notes}</ul>" if notes else ""
         )
 
     def _estimate_words(self) -> str:
@@ -446,9 +441,7 @@ class RandomizationResult(_PairedResult):
         >>> result.test("greater").pvalue
         0.125
         """
-        chosen = pvalues.check_alternative(
-            self.alternative if alternative is None else alternative
-        )
+        chosen = pvalues.check_alternative(self.alternative if alternative is None else alternative)
         sides = 2 if chosen == "two-sided" else 1
         return pvalues.pvalue(
             self.replicates,

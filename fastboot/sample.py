@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Column, Keys, Source, load
-from fastboot.results import FEW_UNITS
 from fastboot.statistics.additive import Additive, Term
 from fastboot.statistics.estimand import terms_of
 from fastboot.units import Units, from_rows
 
 __all__ = ["Sample", "take"]
+
+# Below this many units percentile intervals undercover noticeably and a randomization test has few
+# p-values to choose from: 2 / 2**10 = 0.002. See tests/test_levels.py.
+_FEW_UNITS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,7 @@ class Sample:
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the sample."""
         remarks = []
-        if self.n_units < FEW_UNITS:
+        if self.n_units < _FEW_UNITS:
             remarks.append(
                 f"only {self.n_units} {self.unit}{'s' if self.n_units > 1 else ''}: intervals "
                 "and p-values from so few units are rough"

@@ -7,7 +7,7 @@ resampling as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ class Units:
         if self.counts is None:
             sums = self.varying.sum(axis=1)
         else:
-            sums = (self.varying * self.counts).sum(axis=1)
+            sums = self.varying @ self.counts.astype(np.float64)
         return [float(total) for total in self.expand(sums, self.n_units)]
 
     def expand(self, sums: Floats, n_drawn: int) -> list[Term]:
@@ -65,7 +65,7 @@ class Units:
         n_drawn
             Units in each sum.
         """
-        rows = iter(sums)
+        rows: Iterator[Floats] = iter(sums)
         return [
             next(rows) if constant is None else n_drawn * constant for constant in self.constants
         ]
@@ -99,13 +99,8 @@ def from_rows(
         n_units = n_rows
     else:
         n_units = n_groups
-        sizes = np.bincount(groups, minlength=n_groups).astype(np.float64)
-        terms = [
-            np.bincount(groups, weights=term, minlength=n_groups)
-            if isinstance(term, np.ndarray)
-            else term * sizes
-            for term in terms
-        ]
+        sizes = np.bincount(groups, minlength=n_groups)
+        terms = [_group_sums(term, groups, sizes) for term in terms]
     constants: list[float | None] = []
     varying = []
     for term in terms:
@@ -153,6 +148,12 @@ def _sample_repeats(varying: Floats) -> bool:
     sample = np.ascontiguousarray(varying[:, ::stride].T)
     rows = sample.view(np.dtype((np.void, sample.itemsize * sample.shape[1])))
     return np.unique(rows).size <= len(sample) // 2
+
+
+def _group_sums(term: Term, groups: NDArray[np.int64], sizes: NDArray[np.int64]) -> Floats:
+    """Sum of a term in every group."""
+    sums = np.bincount(groups, term, sizes.size) if isinstance(term, np.ndarray) else term * sizes
+    return np.asarray(sums, dtype=np.float64)
 
 
 def _constant(term: Term) -> float | None:

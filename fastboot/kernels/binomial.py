@@ -25,7 +25,7 @@ _COUNTED_BITS = 1024
 
 @exact
 def _stirling_tail(k):
-    """log k! - log(sqrt(2 pi) ((k + 1) / e)^(k + 1/2)) + ..., the remainder fc(k) of BTRS.
+    """Remainder fc(k) of Stirling's formula, as BTRS uses it.
 
     log k! = (k + 1/2) log(k + 1) - (k + 1) + log(2 pi)/2 + fc(k); series in 1 / (k + 1).
     """
@@ -38,7 +38,9 @@ def _stirling_tail(k):
         return logarithm(product) - (k + 0.5) * logarithm(x) + x - 0.9189385332046728
     x = 1.0 / (k + 1.0)
     square = x * x
-    return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - square / 1188) * square) * square) * square) * x
+    return (
+        1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - square / 1188) * square) * square) * square
+    ) * x
 
 
 @exact

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import exact, kernel
+from fastboot.compiler import exact, inlined, kernel
 from fastboot.kernels.pattern_law import PATTERN_BITS
 from fastboot.kernels.philox import (
     ATTEMPT,
@@ -53,8 +53,10 @@ def _remainder(group, superblock, replicate, attempt, law, key_0, key_1):
     )
 
 
-@exact
-def weigh(n_units, superblock, share, replicate, attempt, law, key_0, key_1, words, places, weights):
+@inlined
+def weigh(
+    n_units, superblock, share, replicate, attempt, law, key_0, key_1, words, places, weights
+):
     """Weights of one superblock in one replicate; they sum to `share`.
 
     n_units : at most one superblock
@@ -77,9 +79,7 @@ def weigh(n_units, superblock, share, replicate, attempt, law, key_0, key_1, wor
                 total += code >> PATTERN_BITS
                 if code == none:
                     group = 8 * block + j
-                    counts = _remainder(
-                        group, superblock, replicate, attempt, law, key_0, key_1
-                    )
+                    counts = _remainder(group, superblock, replicate, attempt, law, key_0, key_1)
                     for i in range(4):
                         weights[4 * group + i] = counts[i]
                         total += counts[i]
@@ -100,13 +100,13 @@ def weigh(n_units, superblock, share, replicate, attempt, law, key_0, key_1, wor
         position += BUFFER // 4
 
 
-@exact
+@inlined
 def _fill_table(counts, x0, x1, x2, x3, table):
     for i in range(counts.shape[1]):
         table[i] = counts[0, i] * x0 + counts[1, i] * x1 + counts[2, i] * x2 + counts[3, i] * x3
 
 
-@exact
+@inlined
 def _decode(row, slots, low, high, totals):
     """Split the words of eight units into the numbers of two patterns, and count their draws."""
     for r in range(totals.size):
@@ -118,7 +118,7 @@ def _decode(row, slots, low, high, totals):
         totals[r] += (first >> PATTERN_BITS) + (second >> PATTERN_BITS)
 
 
-@exact
+@inlined
 def _add_remainders(terms, at, n_real, group, superblock, first, law, key_0, key_1, codes, flags,
                     totals, partial):  # fmt: skip
     """Add the draws of four units in the replicates, one in a hundred, that have no slot.
@@ -194,7 +194,7 @@ def add_pattern_sums(terms, start, n_units, superblock, shares, first, law, key_
             sums[k, r] += partial[k, r]
 
 
-@exact
+@inlined
 def _complete(terms, start, n_units, superblock, shares, first, law, key_0, key_1, totals, partial):
     """Place the missing draws; draw again where there were too many."""
     words = np.empty((BUFFER // 4, 4), np.uint32)

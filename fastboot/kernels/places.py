@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import exact, kernel
+from fastboot.compiler import inlined, kernel
 from fastboot.kernels.philox import PLACES, fill_positions
 
 __all__ = ["BUFFER", "add_row_sums", "draw_places"]
@@ -20,7 +20,7 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@exact
+@inlined
 def draw_places(position, wanted, n_units, block, replicate, key_0, key_1, words, places):
     """Draw up to BUFFER units from the words at `position`; return how many were drawn.
 
@@ -36,7 +36,7 @@ def draw_places(position, wanted, n_units, block, replicate, key_0, key_1, words
         for j in range(4):
             product = np.uint64(words[i, j]) * n
             places[drawn] = np.int64(product >> _HALF)
-            drawn += (product & _LOW) >= uneven
+            drawn += int((product & _LOW) >= uneven)
     return min(drawn, wanted)
 
 
@@ -44,7 +44,7 @@ def draw_places(position, wanted, n_units, block, replicate, key_0, key_1, words
 def add_row_sums(terms, first, key_0, key_1, sums):
     """Sums of whole resamples, every draw a place.
 
-    terms : shape (n_terms, n_units), n_units at most one superblock
+    terms : shape (n_terms, n_units), n_units at most 2**32
     sums : shape (n_terms, n_replicates), added to
     """
     n_terms, n_units = terms.shape
@@ -54,9 +54,7 @@ def add_row_sums(terms, first, key_0, key_1, sums):
         left = n_units
         position = 0
         while left > 0:
-            drawn = draw_places(
-                position, left, n_units, 0, first + r, key_0, key_1, words, places
-            )
+            drawn = draw_places(position, left, n_units, 0, first + r, key_0, key_1, words, places)
             for k in range(n_terms):
                 total = 0.0
                 for i in range(drawn):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import exact, kernel
+from fastboot.compiler import inlined, kernel
 from fastboot.kernels.patterns import weigh
 from fastboot.kernels.places import BUFFER
 
@@ -19,7 +19,7 @@ __all__ = ["add_pattern_products"]
 _TILE = 512
 
 
-@exact
+@inlined
 def _add_products(weights, terms, start, n_units, column, n_columns, tile, sums):
     """Add weights times terms for up to four replicates.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import exact, kernel
+from fastboot.compiler import inlined, kernel
 from fastboot.kernels.philox import SWAPS, fill_replicates
 
 __all__ = ["add_all_swap_sums", "add_swap_sums"]
@@ -17,7 +17,7 @@ __all__ = ["add_all_swap_sums", "add_swap_sums"]
 _WORD_UNITS = 128
 
 
-@exact
+@inlined
 def _fill_table(terms, k, at, n_real, table):
     """Sums of all 256 subsets of up to eight units."""
     table[0] = 0.0

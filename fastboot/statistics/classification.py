@@ -34,19 +34,20 @@ class _Outcomes(Ratio):
         self._among = among
         self._pos_label = pos_label
 
-    def terms(self, *columns: Floats | Labels) -> Sequence[Term]:
+    def terms(self, *columns: Any) -> Sequence[Term]:
         if self.columns[0].role == "label":
-            counts = _outcomes(*columns, self._pos_label)
+            gold, predicted = columns
+            counts = _outcomes(gold, predicted, self._pos_label)
         else:
+            for column, array in zip(self.columns, columns, strict=True):
+                _check_counts(column, array)
             named = {c.argument: array for c, array in zip(self.columns, columns, strict=True)}
-            for argument, array in named.items():
-                _check_counts(argument, array)
-            counts = tuple(named.get(argument, 0.0) for argument in ("tp", "fp", "fn"))
+            counts = {name: named[name] for name in ("tp", "fp", "fn") if name in named}
         among: Term = 0.0
-        for weight, count in zip(self._among, counts, strict=True):
+        for name, weight in zip(("tp", "fp", "fn"), self._among, strict=True):
             if weight:
-                among = among + weight * count
-        return self._found * counts[0], among
+                among = among + weight * counts[name]
+        return self._found * counts["tp"], among
 
 
 def accuracy(gold: Source, predicted: Source) -> Ratio:
@@ -64,7 +65,6 @@ def accuracy(gold: Source, predicted: Source) -> Ratio:
     >>> fb.bootstrap(fb.accuracy(["cat", "dog", "dog"], ["cat", "dog", "cat"]), rng=0).estimate
     0.6666666666666666
     """
-
     columns = [Column(gold, "label", "gold"), Column(predicted, "label", "predicted")]
     return _Accuracy(*columns, name="accuracy")
 
@@ -209,17 +209,17 @@ def _columns(
     )
 
 
-def _check_counts(argument: str, counts: NDArray[np.float64]) -> None:
+def _check_counts(column: Column, counts: Floats) -> None:
     negative = counts < 0
     if negative.any():
         row = int(negative.argmax())
         raise ValueError(
-            f"`{argument}` has {int(negative.sum()):,} negative counts (first at row {row}: "
+            f"{column} has {int(negative.sum()):,} negative counts (first at row {row}: "
             f"{counts[row]:g}); counts are 0 or more"
         )
 
 
-def _outcomes(gold: Labels, predicted: Labels, pos_label: Any) -> tuple[Floats, Floats, Floats]:
+def _outcomes(gold: Labels, predicted: Labels, pos_label: Any) -> dict[str, Floats]:
     """Return tp, fp and fn of each row, as 0.0 and 1.0."""
     _check_kinds(gold, predicted)
     if pos_label not in gold.values and pos_label not in predicted.values:
@@ -231,15 +231,17 @@ def _outcomes(gold: Labels, predicted: Labels, pos_label: Any) -> tuple[Floats, 
         )
     is_gold = _is(gold, pos_label)
     is_predicted = _is(predicted, pos_label)
-    return (
-        (is_gold & is_predicted).astype(np.float64),
-        (is_predicted & ~is_gold).astype(np.float64),
-        (is_gold & ~is_predicted).astype(np.float64),
-    )
+    return {
+        "tp": (is_gold & is_predicted).astype(np.float64),
+        "fp": (is_predicted & ~is_gold).astype(np.float64),
+        "fn": (is_gold & ~is_predicted).astype(np.float64),
+    }
 
 
 def _is(labels: Labels, label: Any) -> NDArray[np.bool_]:
-    return np.array([value == label for value in labels.values])[labels.codes]
+    codes, values = labels
+    chosen: NDArray[np.bool_] = np.array([value == label for value in values])[codes]
+    return chosen
 
 
 def _equal(gold: Labels, predicted: Labels) -> NDArray[np.bool_]:
@@ -247,7 +249,8 @@ def _equal(gold: Labels, predicted: Labels) -> NDArray[np.bool_]:
     _check_kinds(gold, predicted)
     number = {value: code for code, value in enumerate(gold.values)}
     translated = np.array([number.get(value, -1) for value in predicted.values])
-    return translated[predicted.codes] == gold.codes
+    equal: NDArray[np.bool_] = translated[predicted.codes] == gold.codes
+    return equal
 
 
 def _check_kinds(gold: Labels, predicted: Labels) -> None:
