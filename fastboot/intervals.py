@@ -19,6 +19,7 @@ __all__ = [
     "check_method",
     "interval",
     "rounding",
+    "standard_error",
 ]
 
 METHODS = ("percentile", "basic", "normal", "bca")
@@ -161,7 +162,7 @@ def interval(
     elif method == "normal":
         from scipy.special import ndtri
 
-        low, high = estimate + ndtri(tails) * _standard_error(defined)
+        low, high = estimate + ndtri(tails) * standard_error(defined)
     else:
         low, high = _quantiles(defined, tails)
         if method == "basic":
@@ -173,8 +174,18 @@ def interval(
     return ConfidenceInterval(float(low), float(high), confidence_level, method, note)
 
 
-def _standard_error(defined: Floats) -> float:
-    return float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+def standard_error(defined: Floats) -> float:
+    """Return the standard deviation (ddof = 1) of replicates; exactly 0 where all are equal.
+
+    Parameters
+    ----------
+    defined
+        Shape (n,), no NaN; NaN is returned for fewer than two.
+    """
+    if defined.size < 2:
+        return math.nan
+    # The mean of n times 0.7 is not 0.7: deviations from a replicate are 0, from the mean 1e-16.
+    return float((defined - defined[0]).std(ddof=1))
 
 
 def _quantiles(defined: Floats, levels: tuple[float, float]) -> tuple[float, float]:

@@ -92,8 +92,7 @@ class Result:
     @cached_property
     def standard_error(self) -> float:
         """Standard deviation (ddof = 1) of the defined replicates."""
-        defined = self.replicates[~np.isnan(self.replicates)]
-        return float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+        return intervals.standard_error(self.replicates[~np.isnan(self.replicates)])
 
     @cached_property
     def confidence_interval(self) -> ConfidenceInterval:
