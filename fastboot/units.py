@@ -22,8 +22,8 @@ Term = Floats | float
 _SAMPLE = 1_024
 # A class costs 45 ns per replicate, a unit 0.5 ns (bench_kernels): classes pay below n / 90.
 _UNITS_PER_CLASS = 100
-# The hash table of the classes is at most this long (8 MB of slots).
-_MOST_CLASSES = 1 << 19
+# Keeps the hash table at 2**20 slots, 8 MB.
+_MOST_CLASSES = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)

@@ -245,7 +245,5 @@ def test_swap_paths__one_law(path: str, n: int) -> None:
     rng = np.random.default_rng(n)
     d = rng.lognormal(size=n).round(1) - 1.0
     result = fb.approximate_randomization(d, np.zeros(n), rng=1, n_resamples=20_000, path=path)
-    expected = np.concatenate(
-        [rng.choice([-1.0, 1.0], (2_000, n)) @ d / n for _ in range(10)]
-    )
+    expected = np.concatenate([rng.choice([-1.0, 1.0], (2_000, n)) @ d / n for _ in range(10)])
     assert_same_distribution(result.replicates, expected, detects=0.07)

@@ -20,6 +20,7 @@ from fastboot.kernels.philox import (
     ATTEMPT,
     PATTERNS,
     REMAINDERS,
+    fill_positions,
     fill_replicates,
     philox,
     unit_interval,
@@ -67,22 +68,30 @@ def weigh(
     slots, packed = law[0], law[2]
     none = packed.size - 1
     fours = weights.view(np.uint64)
+    n_blocks = weights.size // 32
     while True:
         total = np.int64(0)
-        for block in range(weights.size // 32):
-            purpose = PATTERNS + attempt * ATTEMPT
-            drawn = philox(block, superblock, replicate, purpose, key_0, key_1)
-            for j in range(8):
-                slot = (drawn[j // 2] >> np.uint32(16 * (j % 2))) & _SLOT
-                code = np.int64(slots[slot])
-                fours[8 * block + j] = packed[code & _NUMBER]
-                total += code >> PATTERN_BITS
-                if code == none:
-                    group = 8 * block + j
-                    counts = _remainder(group, superblock, replicate, attempt, law, key_0, key_1)
-                    for i in range(4):
-                        weights[4 * group + i] = counts[i]
-                        total += counts[i]
+        purpose = PATTERNS + attempt * ATTEMPT
+        for first in range(0, n_blocks, words.shape[0]):
+            drawn = words[: min(words.shape[0], n_blocks - first)]
+            fill_positions(first, superblock, replicate, purpose, key_0, key_1, drawn)
+            for i in range(4 * drawn.shape[0]):
+                word = drawn[i // 4, i % 4]
+                group = 8 * first + 2 * i
+                low = np.int64(slots[word & _SLOT])
+                high = np.int64(slots[word >> _SLOT_BITS])
+                fours[group] = packed[low & _NUMBER]
+                fours[group + 1] = packed[high & _NUMBER]
+                total += (low >> PATTERN_BITS) + (high >> PATTERN_BITS)
+                if low == none or high == none:
+                    for g in range(group, group + 2):
+                        if (low if g == group else high) == none:
+                            counts = _remainder(
+                                g, superblock, replicate, attempt, law, key_0, key_1
+                            )
+                            for unit in range(4):
+                                weights[4 * g + unit] = counts[unit]
+                                total += counts[unit]
         for unit in range(n_units, weights.size):
             total -= weights[unit]
             weights[unit] = 0

@@ -15,38 +15,41 @@ from fastboot.kernels.places import BUFFER
 
 __all__ = ["add_pattern_products"]
 
-# Units whose weights (4 x 512 x 8 B = 16 KB) stay in the L1 cache while all terms pass by.
-_TILE = 512
+# Replicates at a time: terms are read from memory once for all of them. Their weights take 1 MB.
+_REPLICATES = 8
+# Units at a time: 8 x 256 weights as float64 (16 KB) stay in the L1 cache while all terms pass by.
+_TILE = 256
 
 
 @inlined
-def _add_products(weights, terms, start, n_units, column, n_columns, tile, sums):
-    """Add weights times terms for up to four replicates.
+def _multiply(weights, terms, start, n_units, tile, sums):
+    """Weights times terms for eight replicates.
 
-    weights : shape (4, at least n_units), uint16
-    tile : shape (4, _TILE), float64, scratch
+    weights : shape (8, at least n_units), uint16
+    tile : shape (8, _TILE), float64, scratch
+    sums : shape (n_terms, 8), overwritten
     """
+    sums[:] = 0.0
     for begin in range(0, n_units, _TILE):
         size = min(_TILE, n_units - begin)
-        for i in range(4):
+        for r in range(_REPLICATES):
             for unit in range(size):
-                tile[i, unit] = weights[i, begin + unit]
-        w0, w1, w2, w3 = tile[0], tile[1], tile[2], tile[3]
-        for k in range(terms.shape[0]):
+                tile[r, unit] = weights[r, begin + unit]
+        for k in range(sums.shape[0]):
             term = terms[k, start + begin : start + begin + size]
-            s0 = s1 = s2 = s3 = 0.0
-            for unit in range(size):
-                s0 += w0[unit] * term[unit]
-                s1 += w1[unit] * term[unit]
-                s2 += w2[unit] * term[unit]
-                s3 += w3[unit] * term[unit]
-            sums[k, column] += s0
-            if n_columns > 1:
-                sums[k, column + 1] += s1
-            if n_columns > 2:
-                sums[k, column + 2] += s2
-            if n_columns > 3:
-                sums[k, column + 3] += s3
+            for r in range(0, _REPLICATES, 4):
+                # Four at once: each value of the term is loaded once for four products.
+                w0, w1, w2, w3 = tile[r], tile[r + 1], tile[r + 2], tile[r + 3]
+                s0 = s1 = s2 = s3 = 0.0
+                for unit in range(size):
+                    s0 += w0[unit] * term[unit]
+                    s1 += w1[unit] * term[unit]
+                    s2 += w2[unit] * term[unit]
+                    s3 += w3[unit] * term[unit]
+                sums[k, r] += s0
+                sums[k, r + 1] += s1
+                sums[k, r + 2] += s2
+                sums[k, r + 3] += s3
 
 
 @kernel
@@ -54,13 +57,17 @@ def add_pattern_products(terms, start, n_units, superblock, shares, first, law, 
     """As `add_pattern_sums`, the same draws, by weights."""
     words = np.empty((BUFFER // 4, 4), np.uint32)
     places = np.empty(BUFFER, np.int64)
-    weights = np.zeros((4, (n_units + 31) // 32 * 32), np.uint16)
-    tile = np.empty((4, _TILE))
-    for r in range(0, shares.size, 4):
-        n_columns = min(4, shares.size - r)
+    weights = np.zeros((_REPLICATES, (n_units + 31) // 32 * 32), np.uint16)
+    tile = np.empty((_REPLICATES, _TILE))
+    products = np.empty((sums.shape[0], _REPLICATES))
+    for r in range(0, shares.size, _REPLICATES):
+        n_columns = min(_REPLICATES, shares.size - r)
         for i in range(n_columns):
             weigh(
                 n_units, superblock, shares[r + i], first + r + i, 0, law, key_0, key_1, words,
                 places, weights[i],
             )  # fmt: skip
-        _add_products(weights, terms, start, n_units, r, n_columns, tile, sums)
+        _multiply(weights, terms, start, n_units, tile, products)
+        for k in range(sums.shape[0]):
+            for i in range(n_columns):
+                sums[k, r + i] += products[k, i]
