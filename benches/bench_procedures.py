@@ -195,7 +195,7 @@ class MemoryOfColumns:
         run[procedure](*systems(1_000))  # the fresh process loads code, it does not compile
 
     def track_multiple(self, n_rows: int, procedure: str) -> float:
-        program = f"""
+        program = rf"""
 import pathlib, re, sys
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 import numpy as np
