@@ -150,7 +150,7 @@ def test_fair_binomial__law(n: int) -> None:
     edges = np.unique(law.ppf(np.linspace(0.02, 0.98, 25)).astype(int))
     counts = np.histogram(draws, np.concatenate([[-1], edges, [n]]) + 0.5)[0]
     probabilities = np.diff(law.cdf(np.concatenate([[-1], edges, [n]])))
-    assert_same_law(counts, probabilities, detects=0.006)
+    assert_same_law(counts.tolist(), probabilities, detects=0.006)
 
 
 def test_binomial__reference() -> None:

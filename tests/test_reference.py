@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 BootstrapPath = Literal["rows", "patterns", "weights", "collapse"]
-SwapPath = Literal["tables", "bits", "collapse"]
+SwapPath = Literal["tables", "collapse"]
 Alternative = Literal["two-sided", "greater", "less"]
 
 # The expectations of the cases are quotients of small integers and their roots, given in decimals
@@ -378,10 +378,9 @@ def test_swaps__large_class() -> None:
     assert sum(swaps(1_025, SEED, 5, "collapse", [1] * 1_025)) == drawn
 
 
-@pytest.mark.parametrize("path", ["tables", "bits"])
-def test_swaps__layout(path: SwapPath) -> None:
+def test_swaps__layout() -> None:
     """Unit i reads bit i % 32 of word (i % 128) // 32, from unit 65,536 on of a new block."""
-    flags = swaps(66_000, SEED, 4, path)
+    flags = swaps(66_000, SEED, 4, "tables")
     assert len(flags) == 66_000
     for unit in (0, 31, 32, 127, 128, 65_535, 65_536, 65_999):
         block, place = divmod(unit, 65_536)
@@ -427,12 +426,6 @@ def test_paths__classes(draw: Callable[..., object], classes: str | None, found:
     """Collapsing needs the class of every unit."""
     with pytest.raises(ValueError, match=f'`classes` is {found}; "collapse" needs one value for'):
         draw(3, SEED, 0, "collapse", classes)
-
-
-def test_bootstrap_rows__too_many_rows() -> None:
-    """The path of rows stays within one superblock."""
-    with pytest.raises(ValueError, match='"rows" stops at 65,536 units, but `n` is 65,537; use "'):
-        bootstrap_rows(65_537, SEED, 0, "rows")
 
 
 def test_pvalues__unknown_alternative() -> None:

@@ -21,10 +21,12 @@ LARGE_SIZES = (65_536, 65_537, 140_000)
 
 @pytest.fixture
 def rng() -> np.random.Generator:
+    """Seeded data."""
     return np.random.default_rng(2_024)
 
 
 def resamples(n: int, path: str, n_resamples: int, values: Any) -> list[list[int]]:
+    """Return the reference's resamples."""
     classes = [value.item() for value in values] if path == "collapse" else None
     return [
         reference.bootstrap_rows(n, SEED, r, path, classes)  # type: ignore[arg-type] # checked word
@@ -102,7 +104,10 @@ def test_bootstrap__many_terms(path: str, rng: np.random.Generator) -> None:
     drawn = [reference.bootstrap_rows(n, SEED, r, path, range(n)) for r in range(30)]  # type: ignore[arg-type] # checked word
 
     weights = [101.0**i % 97 for i in range(n_terms)]
-    expected = [sum(w * v for w, v in zip(weights, values[:, rows].sum(axis=1))) for rows in drawn]
+    expected = [
+        sum(w * v for w, v in zip(weights, values[:, rows].sum(axis=1), strict=True))
+        for rows in drawn
+    ]
     assert result.replicates.tolist() == expected
 
 
@@ -125,7 +130,7 @@ def test_paired_bootstrap__groups(path: str, rng: np.random.Generator) -> None:
 
     def f_score(rows: list[int], predicted: Any) -> float:
         found = 2.0 * sum((gold & predicted)[rows].tolist())
-        return found / sum((gold + predicted)[rows].tolist())
+        return float(found / sum((gold + predicted)[rows].tolist()))
 
     for r, replicate in enumerate(result.replicates):
         drawn = reference.bootstrap_rows(len(units), SEED, r, path, units)  # type: ignore[arg-type] # checked word
@@ -174,9 +179,9 @@ def test_swaps__units_that_do_not_differ(path: str, rng: np.random.Generator) ->
         fb.f_score(gold, a), fb.f_score(gold, b), groups=documents, rng=SEED, n_resamples=30,
         path=path,
     )  # fmt: skip
+    found, positive = (gold & b) - (gold & a), b - a
     moves = [
-        (int(((gold & b) - (gold & a))[documents == d].sum()), int(positive[documents == d].sum()))
-        for d in range(14)
+        (int(found[documents == d].sum()), int(positive[documents == d].sum())) for d in range(14)
     ]
     differing = [d for d in range(14) if moves[d] != (0, 0)]
     assert result.n_differing == len(differing)

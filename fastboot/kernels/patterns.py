@@ -83,7 +83,7 @@ def weigh(
                 fours[group] = packed[low & _NUMBER]
                 fours[group + 1] = packed[high & _NUMBER]
                 total += (low >> PATTERN_BITS) + (high >> PATTERN_BITS)
-                if low == none or high == none:
+                if (low == none) | (high == none):
                     for g in range(group, group + 2):
                         if (low if g == group else high) == none:
                             counts = _remainder(
