@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fastboot.paths import BOOTSTRAP_PATHS, Run, bootstrap_sums
 from fastboot.pvalues import check_alternative
 from fastboot.results import BootstrapResult, PairedBootstrapResult
 from fastboot.sample import Sample, take
-from fastboot.statistics.additive import Additive, Term, as_statistic
+from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import (
     Estimand,
     difference,
@@ -23,7 +23,9 @@ from fastboot.statistics.estimand import (
     evaluate,
     replicates_of,
     single,
+    undefined,
 )
+from fastboot.statistics.means import as_statistic
 
 __all__ = ["bootstrap", "paired_bootstrap"]
 
@@ -211,12 +213,11 @@ def _resample(estimand: Estimand, sample: Sample, run: Run, started: float) -> d
     units = sample.units(estimand.terms)
     totals = units.totals()
     if np.isnan(totals).any():
-        sums: Sequence[Term] = totals  # missing values propagate
-        path = "constant"
+        replicates, path = undefined(run.n_resamples), "constant"  # missing values propagate
     else:
         varying, path, units = bootstrap_sums(units, run)
         sums = units.expand(varying, units.n_units)
-    replicates = replicates_of(estimand.value, sums, run.n_resamples)
+        replicates = replicates_of(estimand.value, sums, run.n_resamples)
     return {
         "estimate": float(estimand.value(totals)),
         "replicates": replicates,

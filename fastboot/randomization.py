@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastboot.arguments import check_run
 from fastboot.columns import Source
 from fastboot.intervals import check_level, rounding
-from fastboot.paths import SWAP_PATHS, swap_sums
+from fastboot.paths import SWAP_PATHS, Run, swap_sums
 from fastboot.pvalues import check_alternative
 from fastboot.results import RandomizationResult
-from fastboot.sample import take
-from fastboot.statistics.additive import Additive, Term, as_statistic
+from fastboot.sample import Sample, take
+from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import (
     difference,
     difference_name,
@@ -23,9 +24,13 @@ from fastboot.statistics.estimand import (
     replicates_of,
     share_all_but_first,
     swap_value,
+    undefined,
 )
+from fastboot.statistics.means import as_statistic
 
 __all__ = ["approximate_randomization"]
+
+Floats = NDArray[np.float64]
 
 
 def approximate_randomization(
@@ -106,26 +111,15 @@ def approximate_randomization(
     level, sides = check_level(confidence_level), check_alternative(alternative)
     sample = take([first, second], data, groups, nan_policy)
     terms_a, terms_b = sample.terms
-    shared = share_all_but_first(first, second, terms_a, terms_b)
-    totals_a, totals_b = (sample.units(terms).totals() for terms in sample.terms)
     estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
-    observed = sample.units(estimand.terms)
-    totals = observed.totals()
-    moves = sample.moves([y - x for x, y in zip(terms_a, terms_b, strict=True)])
-    value = swap_value(first, second, totals_a, totals_b, shared=shared)
-    if np.isnan(totals).any():
-        moved: Sequence[Term] = totals_a  # missing values propagate
-        n_differing, n_replicates, path = sample.n_units, run.n_resamples, "constant"
-    else:
-        varying, path, differing = swap_sums(moves, run)
-        n_differing, n_replicates = differing.n_units, varying.shape[1]
-        moved = differing.expand(varying, 0)
+    units = sample.units(estimand.terms)
+    replicates, n_differing, path = _swap(first, second, sample, run)
     return RandomizationResult(
         statistic=difference_name(first, second),
-        estimate=float(estimand.value(totals)),
-        estimate_a=float(evaluate(first, totals_a)),
-        estimate_b=float(evaluate(second, totals_b)),
-        replicates=replicates_of(value, moved, n_replicates),
+        estimate=float(estimand.value(units.totals())),
+        estimate_a=float(evaluate(first, sample.units(terms_a).totals())),
+        estimate_b=float(evaluate(second, sample.units(terms_b).totals())),
+        replicates=replicates,
         alternative=sides,
         confidence_level=level,
         method="normal",
@@ -138,7 +132,21 @@ def approximate_randomization(
         seed=run.seed,
         path=path,
         acceleration=math.nan,
-        rounding=rounding(observed, estimand.value, estimand.sizes),
+        rounding=rounding(units, estimand.value, estimand.sizes),
         remarks=sample.remarks,
         elapsed=time.perf_counter() - started,
     )
+
+
+def _swap(a: Additive, b: Additive, sample: Sample, run: Run) -> tuple[Floats, int, str]:
+    """Return the replicates, the number of units that differ, and the path."""
+    terms_a, terms_b = sample.terms
+    totals_a, totals_b = (sample.units(terms).totals() for terms in sample.terms)
+    shared = share_all_but_first(a, b, terms_a, terms_b)
+    value = swap_value(a, b, totals_a, totals_b, shared=shared)
+    if np.isnan([*totals_a, *totals_b]).any():  # missing values propagate
+        return undefined(run.n_resamples), sample.n_units, "constant"
+    moves = sample.moves([y - x for x, y in zip(terms_a, terms_b, strict=True)])
+    varying, path, differing = swap_sums(moves, run)
+    moved = differing.expand(varying, 0)
+    return replicates_of(value, moved, varying.shape[1]), differing.n_units, path

@@ -104,7 +104,9 @@ class Result:
         """Plain sentences that a reader of the numbers should know."""
         notes = list(self.remarks)
         if self.degenerate:
-            notes.append("degenerate: all replicates are equal, so the interval is a point")
+            notes.append(
+                "degenerate: all replicates are equal, so they say nothing about the uncertainty"
+            )
         if self.n_undefined:
             notes.append(
                 f"{self.n_undefined:,} of {self.n_resamples:,} replicates are undefined and left "
@@ -226,10 +228,11 @@ class Result:
         return f", {100 * level:g}% {name} interval [{_short(low)}, {_short(high)}]"
 
     def _design_words(self) -> str:
-        units = f"{self.n_units:,} {self.unit}s"
-        if self.unit == "group":
-            units += f" of {self.n_rows:,} rows"
-        return f"{units}, {self.n_resamples:,} resamples, seed {self.seed}"
+        return f"{self._units_words()}, {_count(self.n_resamples, 'resample')}, seed {self.seed}"
+
+    def _units_words(self) -> str:
+        units = _count(self.n_units, self.unit)
+        return units if self.unit == "row" else f"{units} of {_count(self.n_rows, 'row')}"
 
     def _short_pvalue(self) -> str:
         return ""
@@ -458,8 +461,12 @@ class RandomizationResult(_PairedResult):
 
     def _design_words(self) -> str:
         if self.exact:
-            return f"{self.n_units:,} {self.unit}s, all {self.n_resamples:,} swaps"
+            return f"{self._units_words()}, all {_count(self.n_resamples, 'swap')}"
         return super()._design_words()
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _short(value: float) -> str:

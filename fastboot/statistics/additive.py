@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
 
-__all__ = ["Additive", "Ratio", "as_statistic"]
+__all__ = ["Additive", "Ratio", "Term"]
 
 Floats = NDArray[np.float64]
 Term = Floats | float
@@ -125,12 +125,3 @@ class Ratio(Additive):
     def finish(self, numerator: Any, denominator: Any) -> Any:
         """Return numerator / denominator."""
         return np.true_divide(numerator, denominator)
-
-
-def as_statistic(value: Additive | Source, argument: str) -> Additive:
-    """Return the statistic itself, or the mean of a bare column."""
-    from fastboot.statistics.means import mean
-
-    if isinstance(value, Additive):
-        return value
-    return mean(Column(value, "number", argument))

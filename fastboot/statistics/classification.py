@@ -138,8 +138,8 @@ def recall(
     Examples
     --------
     >>> import fastboot as fb
-    >>> fb.bootstrap(fb.recall([1, 1, 0], [1, 0, 0]), rng=0).estimate
-    0.5
+    >>> fb.bootstrap(fb.recall(tp=[3, 5], fn=[1, 1]), rng=0).estimate
+    0.8
     """
     columns = _columns("recall", gold, predicted, {"tp": tp, "fn": fn})
     return _Outcomes(1.0, (1.0, 0.0, 1.0), "recall", columns, pos_label)

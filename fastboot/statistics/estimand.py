@@ -27,6 +27,7 @@ __all__ = [
     "single",
     "swap_value",
     "terms_of",
+    "undefined",
 ]
 
 Floats = NDArray[np.float64]
@@ -82,9 +83,22 @@ def terms_of(statistic: Additive, columns: Sequence[Any], n_rows: int) -> list[T
 
 
 def evaluate(statistic: Additive, sums: Sequence[Any]) -> Any:
-    """Return the value of sums, as float64; division by 0 gives NaN or infinity silently."""
+    """Return the value of sums, as float64; NaN, silently, where it is not finite.
+
+    Raises
+    ------
+    TypeError
+        `finish` returned another shape than that of the sums.
+    """
+    arrays = [np.asarray(total, dtype=np.float64) for total in sums]
     with np.errstate(all="ignore"):
-        value = np.asarray(statistic.finish(*map(np.asarray, sums)), dtype=np.float64)
+        value = np.asarray(statistic.finish(*arrays), dtype=np.float64)
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    if value.shape not in {shape, ()}:
+        raise TypeError(
+            f"{statistic.name}.finish() returned shape {value.shape} for sums of shape {shape}; "
+            "return one value for each"
+        )
     # 1 / 0 is as undefined as 0 / 0: no replicate may be infinite.
     return np.where(np.isfinite(value), value, np.nan)
 
@@ -177,6 +191,13 @@ def replicates_of(
             RuntimeWarning,
             stacklevel=4,  # the call of the procedure
         )
+    replicates.flags.writeable = False
+    return replicates
+
+
+def undefined(n_resamples: int) -> Floats:
+    """Return the replicates of data with missing values: NaN, read-only."""
+    replicates = np.full(n_resamples, np.nan)
     replicates.flags.writeable = False
     return replicates
 

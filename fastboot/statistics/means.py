@@ -8,7 +8,7 @@ from typing import Any
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
 
-__all__ = ["mean", "ratio", "total", "weighted_mean"]
+__all__ = ["as_statistic", "mean", "ratio", "total", "weighted_mean"]
 
 
 class _Mean(Ratio):
@@ -115,3 +115,18 @@ def total(values: Source | Column) -> Additive:
 
 def _number(source: Source | Column, argument: str) -> Column:
     return source if isinstance(source, Column) else Column(source, "number", argument)
+
+
+def as_statistic(value: Additive | Source, argument: str) -> Additive:
+    """Return the statistic itself, or the mean of a bare column.
+
+    Parameters
+    ----------
+    value
+        A statistic, a column name or an array.
+    argument
+        What messages call it.
+    """
+    if isinstance(value, Additive):
+        return value
+    return mean(Column(value, "number", argument))
