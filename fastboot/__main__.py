@@ -17,10 +17,11 @@ def main() -> int:
 
         return cli.run()
     except ModuleNotFoundError as error:
-        if error.name not in {"rich", "typer"}:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in {"rich", "typer"}:
             raise
         sys.stderr.write(
-            f"fastboot: the command line needs {error.name}, which is not installed; "
+            f"fastboot: the command line needs {missing}, which is not installed; "
             "pip install 'fastboot-eval[cli]'\n"
         )
         return 2

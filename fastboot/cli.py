@@ -14,7 +14,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import typer
 from rich.console import Console, Group
@@ -28,6 +28,10 @@ from fastboot.columns import Column, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from fastboot.columns import Labels
+
+    _Result = fb.PairedBootstrapResult | fb.RandomizationResult
 
 __all__ = ["app", "run"]
 
@@ -43,15 +47,15 @@ app = typer.Typer(
 
 Metric = Literal["mean", "total", "ratio", "weighted-mean", "accuracy", "precision", "recall", "f1"]
 
-_STATISTICS: Mapping[Metric, Callable[[str, str | None, object], Any]] = {
+_STATISTICS: Mapping[Metric, Callable[[Column, Any, object], fb.Additive]] = {
     "mean": lambda own, _second, _label: fb.mean(own),
     "total": lambda own, _second, _label: fb.total(own),
     "ratio": lambda own, denominator, _label: fb.ratio(own, denominator),
     "weighted-mean": lambda own, weights, _label: fb.weighted_mean(own, weights),
-    "accuracy": lambda own, gold, _label: fb.accuracy(gold, own),
-    "precision": lambda own, gold, label: fb.precision(gold, own, pos_label=label),
-    "recall": lambda own, gold, label: fb.recall(gold, own, pos_label=label),
-    "f1": lambda own, gold, label: fb.f_score(gold, own, pos_label=label),
+    "accuracy": lambda own, gold, _label: fb.accuracy(gold, own.source),
+    "precision": lambda own, gold, label: fb.precision(gold, own.source, pos_label=label),
+    "recall": lambda own, gold, label: fb.recall(gold, own.source, pos_label=label),
+    "f1": lambda own, gold, label: fb.f_score(gold, own.source, pos_label=label),
 }
 # The option that names a metric's second column.
 _SECOND_COLUMN: Mapping[Metric, str] = {
@@ -207,21 +211,15 @@ class _Comparison:
             raise ValueError(
                 f"--metric {metric} does not use --positive; {', '.join(_ONE_CLASS)} do."
             )
-        if self.test == "randomization":
-            for option, value in (
-                ("--method", self.method),
-                ("--confidence-level", self.confidence_level),
-            ):
-                if value is not None:
-                    raise ValueError(
-                        f"{option} goes with --test bootstrap: randomization gives a p-value, "
-                        "not an interval."
-                    )
+        if self.test == "randomization" and self.method is not None:
+            raise ValueError(
+                "--method goes with --test bootstrap; randomization has a normal interval only."
+            )
 
-    def answer(self, progress: Callable[[int, int], None] | None) -> Any:
+    def answer(self, progress: Callable[[int, int], None] | None) -> _Result:
         """The library's result."""
         self.check()
-        procedure: Callable[..., Any] = (
+        procedure: Callable[..., _Result] = (
             fb.approximate_randomization if self.test == "randomization" else fb.paired_bootstrap
         )
         options = {
@@ -236,25 +234,31 @@ class _Comparison:
             "progress": progress,
         }
         statistic, label = _STATISTICS[self.chosen_metric], self.positive_label()
+        a, b = (
+            Column(name, argument=argument) for argument, name in (("a", self.a), ("b", self.b))
+        )
         return procedure(
-            statistic(self.a, self.second_column, label),
-            statistic(self.b, self.second_column, label),
+            statistic(a, self.second_column, label),
+            statistic(b, self.second_column, label),
             data=self.file,
             **{name: value for name, value in options.items() if value is not None},
         )
 
     def positive_label(self) -> object:
-        """The value of the gold column that ``--positive`` spells; 1 if it is not given."""
-        if self.positive is None or self.gold is None:
+        """The label that ``--positive`` spells; 1 if it is not given."""
+        if self.positive is None:
             return 1
-        values = load([Column(self.gold, "label", "gold")], self.file, "omit").columns[0].values
+        named = {"gold": self.gold, "a": self.a, "b": self.b}
+        columns = [Column(name, "label", argument) for argument, name in named.items()]
+        labels = cast("tuple[Labels, ...]", load(columns, self.file, "omit").columns)
+        values = list(dict.fromkeys(value for column in labels for value in column.values))
         for spells in (_spells_exactly, _spells_loosely):
             for value in values:
                 if spells(self.positive, value):
                     return value
-        shown = ", ".join(str(value) for value in values[:20])  # as columns.py lists names
+        shown = ", ".join(str(value) for value in values[:20])  # as many as columns.py lists
         raise ValueError(
-            f"--positive {self.positive} is not in column {self.gold!r}, which holds: {shown}."
+            f"--positive {self.positive} is no label of these columns; they hold: {shown}."
         )
 
 
@@ -366,8 +370,9 @@ def demo(
 
 
 def _show(comparison: _Comparison, *, json: bool) -> None:
-    with warnings.catch_warnings(record=True) as caught, _progress() as progress:
-        warnings.simplefilter("default")
+    with warnings.catch_warnings(), _progress() as progress:
+        # The notes of the result say it.
+        warnings.filterwarnings("ignore", "the statistic is undefined", RuntimeWarning)
         result = comparison.answer(progress)
     console = Console(highlight=False)
     if json:
@@ -376,10 +381,6 @@ def _show(comparison: _Comparison, *, json: bool) -> None:
         console.print(_panel(comparison, result))
         for note in result.notes:
             console.print(Text.assemble(("note: ", "yellow"), note))
-    shown = {*result.notes}
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        if message not in shown:
-            _complain(f"warning: {message}")
 
 
 @contextmanager
@@ -399,7 +400,7 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _panel(comparison: _Comparison, result: Any) -> Panel:
+def _panel(comparison: _Comparison, result: _Result) -> Panel:
     return Panel(
         Group(_answer_table(comparison, result), Text(), _run_table(comparison, result)),
         title=Text(_title(comparison), "bold not dim"),
@@ -417,25 +418,36 @@ def _title(comparison: _Comparison) -> str:
     return f"{test}: {metric} {joined} {second}" if second else f"{test}: {metric}"
 
 
-def _answer_table(comparison: _Comparison, result: Any) -> Table:
+def _answer_table(comparison: _Comparison, result: _Result) -> Table:
     """Both systems, their difference and what it is worth."""
     digits = _digits(result.standard_error)
+    interval = result.confidence_interval
     table = Table.grid(padding=(0, 3))
     table.add_column(overflow="fold")
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row(Text(comparison.a, "cyan"), f"{result.estimate_a:{digits}}", Text("a", "dim"))
-    table.add_row(Text(comparison.b, "cyan"), f"{result.estimate_b:{digits}}", Text("b", "dim"))
+    table.add_row(Text(comparison.a, "cyan"), _shown(result.estimate_a, digits), Text("a", "dim"))
+    table.add_row(Text(comparison.b, "cyan"), _shown(result.estimate_b, digits), Text("b", "dim"))
     table.add_row(
-        "difference", Text(f"{result.estimate:+{digits}}", "bold"), _interval(result, digits)
+        "difference",
+        Text(_shown(result.estimate, f"+{digits}"), "bold"),
+        Text.assemble(
+            f"{100 * result.confidence_level:g} % interval ",
+            (_shown(interval.low, f"+{digits}"), "bold"),
+            " to ",
+            (_shown(interval.high, f"+{digits}"), "bold"),
+            (f", {interval.method}", "dim"),
+        ),
     )
-    table.add_row("standard error", f"{result.standard_error:{digits}}")
-    error = result.pvalue_standard_error
-    how = f"Monte Carlo error {error:.1g}" if error > 0 else "exact"
+    table.add_row("standard error", _shown(result.standard_error, digits))
+    error = f"Monte Carlo error {_shown(result.pvalue_standard_error, '.1g')}"
     table.add_row(
         "p-value",
-        Text(f"{result.pvalue:.3g}", "bold"),
-        Text.assemble(result.alternative, (f", {how}", "dim")),
+        Text(_shown(result.pvalue, ".3g"), "bold"),
+        Text.assemble(
+            result.alternative,
+            (f", {'exact' if result.path == 'enumeration' else error}", "dim"),
+        ),
     )
     return table
 
@@ -447,31 +459,23 @@ def _digits(standard_error: float) -> str:
     return f",.{max(0, 1 - math.floor(math.log10(standard_error)))}f"
 
 
-def _interval(result: Any, digits: str) -> Text:
-    interval = getattr(result, "confidence_interval", None)
-    if interval is None:
-        return Text("a - b", "dim")
-    return Text.assemble(
-        f"{100 * result.confidence_level:g} % interval ",
-        (f"{interval.low:+{digits}} to {interval.high:+{digits}}", "bold"),
-        (f", {result.method}", "dim"),
-    )
+def _shown(value: float, digits: str) -> str:
+    return "undefined" if math.isnan(value) else f"{value:{digits}}"
 
 
-def _run_table(comparison: _Comparison, result: Any) -> Table:
+def _run_table(comparison: _Comparison, result: _Result) -> Table:
     """What was resampled, how, and what repeats it."""
-    dropped = f", {result.n_dropped:,} dropped" if result.n_dropped else ""
-    undefined = f", {result.n_undefined:,} undefined" if result.n_undefined else ""
     groups = f" groups by {comparison.groups}" if comparison.groups else ""
+    n_defined = result.n_resamples - result.n_undefined
     table = Table.grid(padding=(0, 3))
     table.add_column(style="dim", min_width=len("standard error"))
     table.add_column(overflow="fold")
     for name, text in (
-        ("rows", f"{result.n_rows:,}{dropped}"),
+        ("rows", f"{result.n_rows:,}"),
         ("units", f"{result.n_units:,}{groups}"),
-        ("resamples", f"{result.n_resamples:,}{undefined}"),
+        ("resamples", f"{result.n_resamples:,}"),
+        ("as extreme", f"{result.n_extreme:,} of {n_defined:,} ({result.rule} rule)"),
         ("path", result.path),
-        ("p-value rule", result.rule),
         ("seed", str(result.seed)),
         ("time", f"{result.elapsed:.2f} s"),
     ):
@@ -486,7 +490,9 @@ def _complain(message: str) -> None:
 
 
 _OPTION_OF = {
+    "a": "--a",
     "alternative": "--alternative",
+    "b": "--b",
     "confidence_level": "--confidence-level",
     "denominator": "--denominator",
     "gold": "--gold",
@@ -496,6 +502,7 @@ _OPTION_OF = {
     "n_threads": "--threads",
     "nan_policy": "--nan-policy",
     "pos_label": "--positive",
+    "predicted": "--a or --b",
     "rng": "--seed",
     "weights": "--weights",
 }
