@@ -38,7 +38,7 @@ def default_threads() -> int:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
-    if not chosen.isdigit() or not 1 <= int(chosen) <= MOST_THREADS:
+    if not chosen.isdecimal() or not 1 <= int(chosen) <= MOST_THREADS:
         raise ValueError(
             f"FASTBOOT_NUM_THREADS is {chosen!r}; set it to a whole number from 1 to "
             f"{MOST_THREADS:,}, or unset it"
