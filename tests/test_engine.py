@@ -1,0 +1,401 @@
+"""The engine: every replicate once, the same for any threads and batches; stops when told."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import fastboot as fb
+from fastboot import engine
+from fastboot.paths import BOOTSTRAP_PATHS, SWAP_PATHS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+N_THREADS = (1, 2, 3, 8)
+# P5 of the design: Ctrl-C within 0.5 s.
+SECONDS_TO_STOP = 0.5
+# Long enough for thread start-up on a busy machine, far shorter than the work it interrupts.
+PATIENCE = 10.0
+
+Visit = tuple[int, range, int]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Seeded random numbers."""
+    return np.random.default_rng(47)
+
+
+@pytest.fixture
+def threads_left() -> Callable[[], list[threading.Thread]]:
+    """Return the threads that were not there when the test began."""
+    before = set(threading.enumerate())
+    return lambda: [thread for thread in threading.enumerate() if thread not in before]
+
+
+def visits(n_slices: int, n_replicates: int, n_threads: int, seconds: float = 1e-4) -> list[Visit]:
+    """Slice, replicates and thread of every step of a run, in order of time."""
+    seen: list[Visit] = []
+    engine.run(
+        lambda index, replicates: seen.append((index, replicates, threading.get_ident())),
+        n_slices=n_slices,
+        n_replicates=n_replicates,
+        seconds=seconds,
+        n_threads=n_threads,
+    )
+    return seen
+
+
+@pytest.mark.parametrize("n_threads", N_THREADS)
+@pytest.mark.parametrize("n_slices", [1, 3])
+@pytest.mark.parametrize("n_replicates", [1, 2, 7, 1_000, 9_999])
+def test_run__every_replicate_of_every_slice_once(
+    n_replicates: int, n_slices: int, n_threads: int
+) -> None:
+    """No step is left out or taken twice, whatever the shape of the work."""
+    taken = np.zeros((n_slices, n_replicates), dtype=np.int64)
+    for index, replicates, _ in visits(n_slices, n_replicates, n_threads):
+        taken[index, replicates.start : replicates.stop] += 1
+
+    assert np.all(taken == 1)
+
+
+@pytest.mark.parametrize("n_threads", N_THREADS)
+def test_run__slices_in_order(n_threads: int) -> None:
+    """One thread adds the slices of a range, first to last: sums are rounded in one order."""
+    of_range: dict[range, list[Visit]] = {}
+    for visit in visits(5, 9_999, n_threads):
+        of_range.setdefault(visit[1], []).append(visit)
+
+    for steps in of_range.values():
+        assert [0, 1, 2, 3, 4] == [index for index, _, _ in steps]
+        assert len({thread for _, _, thread in steps}) == 1
+
+
+@pytest.mark.parametrize("n_threads", N_THREADS)
+def test_run__ranges_of_equal_size(n_threads: int) -> None:
+    """Ranges differ by one replicate at most, keep all threads busy, and none is too long."""
+    seconds = 1e-4
+    ranges = {replicates for _, replicates, _ in visits(1, 9_999, n_threads, seconds)}
+    sizes = {len(replicates) for replicates in ranges}
+
+    assert max(sizes) - min(sizes) <= 1
+    assert len(ranges) % n_threads == 0
+    assert max(sizes) * seconds <= engine.LONGEST_CALL
+
+
+def test_run__scratch_memory_is_bounded() -> None:
+    """However cheap a replicate is, a range holds no more of them than scratch memory allows."""
+    assert max(len(r) for _, r, _ in visits(1, 100_000, 1, seconds=1e-9)) <= 4_096
+
+
+def test_run__one_thread_is_the_caller() -> None:
+    """With one thread, or so little work that a second costs more, the calling thread does it."""
+    assert {threading.get_ident()} == {thread for _, _, thread in visits(2, 5_000, 1)}
+    assert {threading.get_ident()} == {thread for _, _, thread in visits(2, 5_000, 8, 1e-9)}
+
+
+def test_run__many_threads_are_not_the_caller() -> None:
+    """Threads of the pool work; the caller stays free for progress and Ctrl-C."""
+    assert threading.get_ident() not in {thread for _, _, thread in visits(2, 5_000, 2)}
+
+
+@pytest.mark.parametrize("n_threads", N_THREADS)
+def test_run__error_of_a_step(
+    n_threads: int, threads_left: Callable[[], list[threading.Thread]]
+) -> None:
+    """An error reaches the caller as it was raised, ends the other ranges and leaves no thread."""
+    error = RuntimeError("the kernel failed")
+    taken = []
+    failed = threading.Event()
+
+    def step(index: int, replicates: range) -> None:
+        taken.append(index)
+        if replicates.start == 0 and index == 1:
+            failed.set()
+            raise error
+        if replicates.start > 0:
+            failed.wait(PATIENCE)
+            time.sleep(0.02)  # 1,000 slices of this outlast any patience
+
+    started = time.monotonic()
+    with pytest.raises(RuntimeError) as caught:
+        engine.run(step, n_slices=1_000, n_replicates=8_000, seconds=1e-4, n_threads=n_threads)
+
+    assert caught.value is error
+    assert time.monotonic() - started < PATIENCE
+    assert len(taken) < 8_000
+    assert threads_left() == []
+
+
+@pytest.mark.parametrize("n_threads", N_THREADS)
+@pytest.mark.parametrize("n_slices", [1, 3])
+def test_progress__counts_up_to_the_total(n_slices: int, n_threads: int) -> None:
+    """Progress is told in the calling thread, never goes back, and ends at the total."""
+    told: list[tuple[int, int, int]] = []
+    engine.run(
+        lambda _, replicates: time.sleep(1e-6 * len(replicates)),
+        n_slices=n_slices,
+        n_replicates=9_999,
+        seconds=1e-4,
+        n_threads=n_threads,
+        progress=lambda done, total: told.append((done, total, threading.get_ident())),
+    )
+    done = [step for step, _, _ in told]
+
+    assert {(9_999, threading.get_ident())} == {step[1:] for step in told}
+    assert sorted(done) == done
+    assert done[0] >= 0
+    assert done[-1] == 9_999
+
+
+@pytest.mark.parametrize("n_threads", N_THREADS)
+def test_progress__error_stops_the_run(
+    n_threads: int, threads_left: Callable[[], list[threading.Thread]]
+) -> None:
+    """What progress raises ends the run early, with no thread left."""
+    taken = []
+
+    def step(index: int, _: range) -> None:
+        taken.append(index)
+        time.sleep(0.02)
+
+    def progress(_: int, __: int) -> None:
+        raise ZeroDivisionError("the callback failed")
+
+    with pytest.raises(ZeroDivisionError, match="the callback failed"):
+        engine.run(
+            step,
+            n_slices=1_000,
+            n_replicates=8_000,
+            seconds=1e-4,
+            n_threads=n_threads,
+            progress=progress,
+        )
+
+    assert len(taken) < 8_000
+    assert threads_left() == []
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_progress__reaches_the_caller(n_threads: int, rng: np.random.Generator) -> None:
+    """The procedures hand over progress and what it raises."""
+    told: list[tuple[int, int]] = []
+    scores = rng.random(1_000)
+    fb.bootstrap(
+        scores,
+        rng=1,
+        n_resamples=5_000,
+        n_threads=n_threads,
+        progress=lambda done, total: told.append((done, total)),
+    )
+
+    assert told[-1] == (5_000, 5_000)
+
+    def stop(_: int, __: int) -> None:
+        raise StopIteration
+
+    with pytest.raises(StopIteration):
+        fb.bootstrap(scores, n_threads=n_threads, progress=stop)
+
+
+# A run of minutes in a process of its own. It says when it works, and how it ended.
+LONG_RUN = """
+import json, sys, threading, time
+import numpy as np
+import fastboot as fb
+
+procedure, n_threads, where = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+rng = np.random.default_rng(0)
+a, b = rng.random(2_000_000), rng.random(2_000_000)
+before = threading.enumerate()
+told = []
+
+def progress(done, total):
+    if done > 0 and not told:
+        told.append(done)
+        print("working", flush=True)
+        if where == "progress":
+            time.sleep(60)
+
+try:
+    getattr(fb, procedure)(a, b, rng=0, n_resamples=100_000, n_threads=n_threads, progress=progress)
+except KeyboardInterrupt:
+    stopped = time.monotonic()
+    print(json.dumps([stopped, threading.enumerate() == before]), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
+@pytest.mark.parametrize(
+    "procedure,n_threads,where",
+    [
+        ("paired_bootstrap", 1, "kernel"),
+        ("paired_bootstrap", 2, "kernel"),
+        ("paired_bootstrap", 1, "progress"),
+        ("paired_bootstrap", 2, "progress"),
+        ("approximate_randomization", 2, "kernel"),
+    ],
+)
+def test_interrupt__within_half_a_second(procedure: str, n_threads: int, where: str) -> None:
+    """Ctrl-C raises KeyboardInterrupt in time, wherever it falls, and leaves no thread."""
+    # Other work on the machine may delay one answer; three in a row are the engine's delay.
+    delays: list[float] = []
+    while len(delays) < 3 and min(delays, default=SECONDS_TO_STOP) >= SECONDS_TO_STOP:
+        delays.append(seconds_to_stop(procedure, n_threads, where))
+
+    assert min(delays) < SECONDS_TO_STOP
+
+
+def seconds_to_stop(procedure: str, n_threads: int, where: str) -> float:
+    """Interrupt a long run once; return how long it took to raise."""
+    words = [sys.executable, "-c", LONG_RUN, procedure, str(n_threads), where]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "working\n"
+        time.sleep(0.15)  # beyond the kernel call that ended with the message
+        sent = time.monotonic()  # one clock for all processes
+        child.send_signal(signal.SIGINT)
+        stopped, no_thread_left = json.loads(child.stdout.readline())
+
+    assert no_thread_left
+    assert child.returncode == 0
+    return float(stopped - sent)
+
+
+def run_path(path: str, data: dict[str, Any], n_resamples: int, n_threads: int) -> Any:
+    """Replicates of a path: of four terms, which all differ between the systems."""
+    procedure: Any = (
+        fb.paired_bootstrap if path in BOOTSTRAP_PATHS else fb.approximate_randomization
+    )
+    if path == "swap collapse":
+        procedure, path = fb.approximate_randomization, "collapse"
+    result = procedure(
+        fb.ratio("a", "c"),
+        fb.ratio("b", "d"),
+        data=data,
+        rng=3,
+        n_resamples=n_resamples,
+        n_threads=n_threads,
+        path=path,
+    )
+    assert result.path == path
+    return result.replicates
+
+
+PATHS = [
+    *BOOTSTRAP_PATHS,
+    *(path if path != "collapse" else "swap collapse" for path in SWAP_PATHS),
+]
+# Below one counter, beyond "rows", and beyond one superblock with a short second one.
+SIZES_AND_RESAMPLES = [(13, 500), (300, 500), (70_000, 24)]
+
+
+@pytest.fixture
+def columns(rng: np.random.Generator) -> Callable[[int], dict[str, Any]]:
+    """Return a table of any length: numerators a, b and denominators c, d of two systems."""
+    return lambda n: {name: rng.uniform(0.5, 1.5, n) for name in "abcd"}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("n,n_resamples", SIZES_AND_RESAMPLES)
+def test_replicates__same_bits_for_any_threads_and_batches(
+    path: str,
+    n: int,
+    n_resamples: int,
+    columns: Callable[[int], dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """P2: neither threads nor the sizes of ranges move the last bit of a replicate."""
+    if path == "enumeration" and n > 13:
+        n = 12
+    data = columns(n)
+    expected = run_path(path, data, n_resamples, 1)
+    monkeypatch.setattr(engine, "_SINGLE_THREAD_WORK", 0.0)
+
+    for largest in (1, 3, 5, 37, 4_096):
+        monkeypatch.setattr(engine, "_LARGEST_RANGE", largest)
+        for n_threads in N_THREADS if largest > 1 else (1, 8):
+            actual = run_path(path, data, n_resamples, n_threads)
+
+            assert np.array_equal(expected, actual), (largest, n_threads)
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path != "enumeration"])
+@pytest.mark.parametrize("n", [13, 300])
+def test_replicates__same_in_a_longer_run(
+    path: str, n: int, columns: Callable[[int], dict[str, Any]]
+) -> None:
+    """P2: replicate 17 of 1,000 is replicate 17 of 10,000, and so are all others."""
+    data = columns(n)
+    short, long = (run_path(path, data, n_resamples, 2) for n_resamples in (1_000, 10_000))
+
+    assert short[17] == long[17]
+    assert np.array_equal(short, long[:1_000])
+
+
+@pytest.fixture
+def threads_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Collect the number of threads of every run."""
+    asked: list[int] = []
+    run = engine.run
+
+    def watched(step: engine.Step, **how: Any) -> None:
+        asked.append(how["n_threads"])
+        run(step, **how)
+
+    monkeypatch.setattr(engine, "run", watched)
+    return asked
+
+
+def test_default_threads__environment(
+    monkeypatch: pytest.MonkeyPatch, threads_asked_for: list[int], rng: np.random.Generator
+) -> None:
+    """FASTBOOT_NUM_THREADS is the default; n_threads= goes before it."""
+    scores = rng.random(50)
+    monkeypatch.setenv("FASTBOOT_NUM_THREADS", "3")
+    fb.bootstrap(scores, rng=0)
+    fb.bootstrap(scores, rng=0, n_threads=2)
+    monkeypatch.setenv("FASTBOOT_NUM_THREADS", "rubbish")
+    fb.bootstrap(scores, rng=0, n_threads=5)
+
+    assert [3, 2, 5] == threads_asked_for
+
+
+def test_default_threads__cores_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the variable, the cores that this process may use."""
+    monkeypatch.delenv("FASTBOOT_NUM_THREADS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5}, raising=False)
+    assert engine.default_threads() == 3
+
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert engine.default_threads() == 6
+
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert engine.default_threads() == 1
+
+
+@pytest.mark.parametrize("value", ["", "0", "-1", "1.5", "two", "1e3", "²", "1025", "9" * 30])
+def test_default_threads__rubbish_is_refused(
+    value: str, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    """What is not a whole number from 1 to 1,024 is shown, with what to do."""
+    monkeypatch.setenv("FASTBOOT_NUM_THREADS", value)
+
+    with pytest.raises(ValueError, match="FASTBOOT_NUM_THREADS") as caught:
+        fb.bootstrap(rng.random(5))
+
+    assert str(caught.value) == (
+        f"FASTBOOT_NUM_THREADS is {value!r}; set it to a whole number from 1 to 1,024, or unset it"
+    )
