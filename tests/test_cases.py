@@ -102,7 +102,10 @@ def test_case_03__identical_systems(procedure: Any, n_resamples: int, seed: int)
     assert (0.0, 1.0) == (result.estimate, result.pvalue)
     assert n_resamples == result.n_extreme
     assert not result.replicates.any()
-    assert "degenerate: all replicates are equal, so they say nothing about the uncertainty" in result.notes
+    assert (
+        "degenerate: all replicates are equal, so they say nothing about the uncertainty"
+        in result.notes
+    )
 
 
 def test_case_03__identical_systems_have_no_error() -> None:
