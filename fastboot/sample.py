@@ -84,7 +84,12 @@ def take(
     rows = load([*wanted, *keys], data, nan_policy)
     columns = iter(rows.columns)
     terms = tuple(
-        terms_of(statistic, [next(columns) for _ in statistic.columns], rows.n_rows)
+        terms_of(
+            statistic,
+            [next(columns) for _ in statistic.columns],
+            rows.n_rows,
+            may_be_nan=nan_policy == "propagate",
+        )
         for statistic in statistics
     )
     last = rows.columns[-1]

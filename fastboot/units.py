@@ -7,7 +7,6 @@ resampling as it is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -49,22 +48,12 @@ class Units:
     n_units: int
 
     def totals(self) -> list[float]:
-        """Sum of every term over all units.
-
-        Raises
-        ------
-        ValueError
-            A sum is beyond float64.
-        """
-        with np.errstate(over="ignore"):
-            if self.counts is None:
-                sums = self.varying.sum(axis=1)
-            else:
-                sums = self.varying @ self.counts.astype(np.float64)
-        totals = [float(total) for total in self.expand(sums, self.n_units)]
-        if any(map(math.isinf, totals)):
-            raise ValueError("the values sum to more than float64 can hold; divide them first")
-        return totals
+        """Sum of every term over all units."""
+        if self.counts is None:
+            sums = self.varying.sum(axis=1)
+        else:
+            sums = self.varying @ self.counts.astype(np.float64)
+        return [float(total) for total in self.expand(sums, self.n_units)]
 
     def expand(self, sums: Floats, n_drawn: int) -> list[Term]:
         """Sums of all terms from the sums of the varying ones over `n_drawn` units.

@@ -7,6 +7,7 @@ its sums do not cancel.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -53,13 +54,17 @@ class Estimand:
     sizes: Sequence[float]
 
 
-def terms_of(statistic: Additive, columns: Sequence[Any], n_rows: int) -> list[Term]:
+def terms_of(
+    statistic: Additive, columns: Sequence[Any], n_rows: int, *, may_be_nan: bool
+) -> list[Term]:
     """Return the statistic's terms, checked.
 
     Raises
     ------
     TypeError
         `terms` returned something else than numbers and arrays of shape (n_rows,).
+    ValueError
+        A term is infinite, or NaN where it may not be.
     """
     returned = statistic.terms(*columns)
     if not isinstance(returned, tuple | list) or not returned:
@@ -78,8 +83,21 @@ def terms_of(statistic: Additive, columns: Sequence[Any], n_rows: int) -> list[T
                 f"{statistic.name}.terms() returned shape {array.shape} for term {i}; the rows "
                 f"need shape ({n_rows},)"
             )
+        _check_finite(array, f"{statistic.name}.terms() returned", may_be_nan=may_be_nan)
         terms.append(array)
     return terms
+
+
+def _check_finite(term: Floats, returned: str, *, may_be_nan: bool) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if math.isfinite(term.sum()):
+            return
+    for word, found in (("infinity", np.isinf(term)), ("NaN", np.isnan(term))):
+        if found.any() and not (word == "NaN" and may_be_nan):
+            raise ValueError(
+                f"{returned} {word} in {int(found.sum()):,} rows (first at row "
+                f"{int(found.argmax()):,}); terms must be finite"
+            )
 
 
 def evaluate(statistic: Additive, sums: Sequence[Any]) -> Any:
@@ -209,7 +227,11 @@ def difference_name(a: Additive, b: Additive) -> str:
 
 def _size(term: Term, n_rows: int) -> float:
     """Sum of absolute values over rows."""
-    return float(np.abs(term).sum()) if isinstance(term, np.ndarray) else n_rows * abs(term)
+    with np.errstate(over="ignore"):
+        size = float(np.abs(term).sum()) if isinstance(term, np.ndarray) else n_rows * abs(term)
+    if math.isinf(size):
+        raise ValueError("the values sum to more than float64 can hold; divide them first")
+    return size
 
 
 def _place(term: Term, unique: list[Term]) -> int:
