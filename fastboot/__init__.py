@@ -8,6 +8,7 @@ Bootstrap and approximate randomization for evaluation: exact, reproducible, fas
 from __future__ import annotations
 
 from fastboot.bootstrap import bootstrap, paired_bootstrap
+from fastboot.columns import Column, Labels
 from fastboot.examples import example_path, load_example
 from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
@@ -31,6 +32,8 @@ __all__ = [
     "Additive",
     "Bar",
     "BootstrapResult",
+    "Column",
+    "Labels",
     "PairedBootstrapResult",
     "RandomizationResult",
     "Ratio",

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import fastboot as fb
-from fastboot.columns import Column
+from fastboot import Column
 
 FEW = {"rng": 0, "n_resamples": 9}
 
