@@ -25,13 +25,12 @@ from fastboot.kernels.swaps import add_swap_sums
 from .timing import seconds
 
 KEY = np.random.SeedSequence(0).generate_state(2, np.uint32)
-# As many replicates as the engine gives to one call at the most, and 0.1 s of work.
+# As the engine cuts calls: at most so many replicates, or 0.1 s at about 0.2 ns a unit and term.
 MOST_REPLICATES = 4_096
-MOST_WORK = 1 << 26
 
 
 def n_replicates(n_units: int, n_terms: int = 1) -> int:
-    return max(64, min(MOST_REPLICATES, MOST_WORK // (n_units * n_terms)))
+    return min(MOST_REPLICATES, int(0.1e9 / (n_units * (0.3 + 0.2 * n_terms))))
 
 
 def scores(n_terms: int, n_units: int) -> np.ndarray:
@@ -61,7 +60,7 @@ class PhiloxPositions(_Kernel):
     """Per word, as places use them."""
 
     def setup(self) -> None:
-        words = np.empty((64, 4), np.uint32)
+        words = np.empty((MOST_REPLICATES, 4), np.uint32)
         self.n = words.size
         self.call = lambda: fill_positions(0, 0, 0, PATTERNS, *KEY, words)
 
@@ -95,7 +94,7 @@ class Patterns(_Superblock):
 
 
 class Weights(_Superblock):
-    params = ((256, 10_000, SUPERBLOCK), (1, 4, 8, 12, 16, 30))
+    params = ((256, 1_024, 10_000, SUPERBLOCK), (1, 4, 8, 12, 16, 30))
     kernel = staticmethod(add_pattern_products)
 
 
@@ -140,7 +139,7 @@ class SwapTables(_Kernel):
 class Classes(_Kernel):
     """Per class: bootstrap weights."""
 
-    params = ((3, 100, 10_000), (10, 100, 10_000))
+    params = ((3, 100, 10_000), (10, 50, 100, 200, 10_000))
     param_names = ("classes", "units per class")
 
     def setup(self, n_classes: int, size: int) -> None:
@@ -154,7 +153,7 @@ class Classes(_Kernel):
 class Flips(_Kernel):
     """Per class: its number of swapped units; counted bits up to 1,024, then by rejection."""
 
-    params = ((100, 512, 1_024, 1_025, 1_000_000),)
+    params = ((100, 384, 512, 1_024, 1_025, 1_000_000),)
     param_names = ("units per class",)
 
     def setup(self, size: int) -> None:
@@ -168,7 +167,7 @@ class Flips(_Kernel):
 class Binomials(_Kernel):
     """Per draw: by inversion below a mean of 10, then by rejection."""
 
-    params = ((1, 5, 9, 11, 100, 500_000),)
+    params = ((1, 5, 9, 11, 20, 50, 100, 500_000),)
     param_names = ("mean",)
 
     def setup(self, mean: int) -> None:

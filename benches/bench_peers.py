@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Peer = Callable[[np.ndarray, np.ndarray, int], object]
 
-N_RESAMPLES = {10_000: 10_000, 1_000_000: 500}  # 0.05 s of ours at the least, see bench_procedures
+N_ROWS = (10_000, 1_000_000)
 
 
 def sign_matrix() -> Peer:
@@ -125,18 +125,19 @@ BOOTSTRAPS = {
 
 class _Peers:
     peers: ClassVar[dict[str, tuple[Callable[[], Peer], tuple[int, int]]]]
+    n_resamples: ClassVar[tuple[int, int]]
     timeout = 600
 
     def setup(self, n_rows: int, name: str) -> None:
-        make, n_theirs = self.peers[name]
+        make, n_resamples = self.peers[name]
         try:
             peer = make()
         except ImportError as error:  # asv leaves out what is not installed
             raise NotImplementedError(str(error)) from error
         rng = np.random.default_rng(0)
         a, b = rng.normal(size=(2, n_rows))
-        n_ours = N_RESAMPLES[n_rows]
-        n_theirs = n_theirs[list(N_RESAMPLES).index(n_rows)]
+        size = N_ROWS.index(n_rows)
+        n_ours, n_theirs = self.n_resamples[size], n_resamples[size]
         self.ours = lambda: self.answer(a, b, n_resamples=n_ours, rng=0, n_threads=1)
         self.theirs = lambda: peer(a, b, n_theirs)
         self.n_ours, self.n_theirs = n_rows * n_ours, n_rows * n_theirs
@@ -154,9 +155,10 @@ class _Peers:
 
 
 class SwapPeers(_Peers):
-    params = (tuple(N_RESAMPLES), tuple(SWAPS))
+    params = (N_ROWS, tuple(SWAPS))
     param_names = ("rows", "peer")
     peers = SWAPS
+    n_resamples = (10_000, 10_000)
 
     @staticmethod
     def answer(*scores: np.ndarray, **options: int) -> float:
@@ -164,9 +166,10 @@ class SwapPeers(_Peers):
 
 
 class BootstrapPeers(_Peers):
-    params = (tuple(N_RESAMPLES), tuple(BOOTSTRAPS))
+    params = (N_ROWS, tuple(BOOTSTRAPS))
     param_names = ("rows", "peer")
     peers = BOOTSTRAPS
+    n_resamples = (10_000, 2_000)
 
     @staticmethod
     def answer(*scores: np.ndarray, **options: int) -> tuple[float, ...]:
