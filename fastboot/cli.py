@@ -421,35 +421,32 @@ def _title(comparison: _Comparison) -> str:
 def _answer_table(comparison: _Comparison, result: _Result) -> Table:
     """Both systems, their difference and what it is worth."""
     digits = _digits(result.standard_error)
-    interval = result.confidence_interval
     table = Table.grid(padding=(0, 3))
     table.add_column(overflow="fold")
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row(Text(comparison.a, "cyan"), _shown(result.estimate_a, digits), Text("a", "dim"))
     table.add_row(Text(comparison.b, "cyan"), _shown(result.estimate_b, digits), Text("b", "dim"))
-    table.add_row(
-        "difference",
-        Text(_shown(result.estimate, f"+{digits}"), "bold"),
-        Text.assemble(
-            f"{100 * result.confidence_level:g} % interval ",
-            (_shown(interval.low, f"+{digits}"), "bold"),
-            " to ",
-            (_shown(interval.high, f"+{digits}"), "bold"),
-            (f", {interval.method}", "dim"),
-        ),
-    )
+    difference = Text(_shown(result.estimate, f"+{digits}"), "bold")
+    table.add_row("difference", difference, _interval(result, digits))
     table.add_row("standard error", _shown(result.standard_error, digits))
     error = f"Monte Carlo error {_shown(result.pvalue_standard_error, '.1g')}"
+    how = "exact" if result.path == "enumeration" else error
     table.add_row(
         "p-value",
         Text(_shown(result.pvalue, ".3g"), "bold"),
-        Text.assemble(
-            result.alternative,
-            (f", {'exact' if result.path == 'enumeration' else error}", "dim"),
-        ),
+        Text.assemble(result.alternative, (f", {how}", "dim")),
     )
     return table
+
+
+def _interval(result: _Result, digits: str) -> Text:
+    low, high = (_shown(bound, f"+{digits}") for bound in result.confidence_interval[:2])
+    return Text.assemble(
+        f"{100 * result.confidence_level:g} % interval ",
+        (low if low == high else f"{low} to {high}", "bold"),
+        (f", {result.confidence_interval.method}", "dim"),
+    )
 
 
 def _digits(standard_error: float) -> str:
@@ -460,7 +457,9 @@ def _digits(standard_error: float) -> str:
 
 
 def _shown(value: float, digits: str) -> str:
-    return "undefined" if math.isnan(value) else f"{value:{digits}}"
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:{digits if value else digits.removeprefix('+')}}"
 
 
 def _run_table(comparison: _Comparison, result: _Result) -> Table:

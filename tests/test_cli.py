@@ -243,6 +243,34 @@ def test_compare__notes_and_drops_are_shown(run: Callable[..., Done], table: Pat
     assert "note: 2 rows were dropped for a missing value" in done.out
 
 
+def test_compare__undefined(run: Callable[..., Done], tmp_path: Path) -> None:
+    """A statistic that is 0 / 0 is called undefined, not nan; the note says so, once."""
+    path = tmp_path / "undefined.csv"
+    path.write_text("gold,x,y\n1,0,1\n0,0,0\n", encoding="utf-8")
+    words = ("compare", path, "--a", "x", "--b", "y", "--gold", "gold", "--metric", "precision")
+    done = run(*words, "--resamples", 9)
+
+    assert (done.code, done.err) == (0, "")
+    assert "difference undefined 95 % interval undefined, percentile" in words_of(done.out)
+    assert "nan" not in done.out
+    assert done.out.count("9 of 9 replicates are undefined") == 1
+
+
+def test_compare__constant(run: Callable[..., Done], table: Path) -> None:
+    """A system against itself: no sign on 0, a point as interval, p = 1."""
+    said = words_of(run("compare", table, "--a", "a", "--b", "a", "--resamples", 9).out)
+
+    assert "difference 0 95 % interval 0, percentile standard error 0 p value 1" in said
+
+
+def test_compare__one_sided(run: Callable[..., Done]) -> None:
+    """A one-sided interval has one bound; the p-value names its side."""
+    said = run("demo", "--alternative", "greater", "--resamples", 99).out
+
+    assert " to +inf, percentile" in said
+    assert "greater, Monte Carlo error" in said
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_table__fits(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Done], width: int) -> None:
     """No line is wider than the terminal."""
