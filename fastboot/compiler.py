@@ -100,8 +100,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     compiled = numba.njit(fastmath=_REORDERED_SUMS, **_ALWAYS)(function)
     directory = cache_directory()
-    if directory is not None and isinstance(compiled, Dispatcher):  # not so with the compiler off
-        name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    package, _, module = function.__module__.rpartition(".")
+    # The fingerprint is of these sources. With the compiler off, there is nothing to keep.
+    ours = package == f"{__package__}.kernels" and isinstance(compiled, Dispatcher)
+    if directory is not None and ours:
+        name = f"{module}.{function.__name__}"
         # What Numba's own cache=True sets.
         setattr(compiled, "_cache", _KernelCache(name, directory))  # noqa: B010 - unknown to types
     return compiled
