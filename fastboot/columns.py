@@ -159,7 +159,7 @@ def load(columns: Sequence[Column], data: object = None, nan_policy: str = "rais
     >>> rows.n_dropped
     1
     """
-    if nan_policy not in {"raise", "omit", "propagate"}:
+    if nan_policy not in ("raise", "omit", "propagate"):  # no set: a list has no hash
         raise ValueError(f'nan_policy={nan_policy!r}; choose "raise", "omit" or "propagate".')
     named = _read_named(columns, data)
     read: dict[object, Any] = {}

@@ -333,6 +333,7 @@ POLICY = 'nan_policy={shown}; choose "raise", "omit" or "propagate".'
         ("alternative", None, ValueError, SIDES),
         ("nan_policy", "drop", ValueError, POLICY),
         ("nan_policy", None, ValueError, POLICY),
+        ("nan_policy", ["omit"], ValueError, POLICY),
         ("rng", -1, ValueError, "`rng` is {shown}; a seed must be 0 or more"),
         ("rng", 1.5, TypeError, RNG),
         ("rng", "0", TypeError, RNG),
@@ -444,6 +445,10 @@ def test_randomization__refuses_two_statistics(a: Any, b: Any, names: tuple[str,
             "`tp` has 2 negative counts (first at row 1: -1); counts are 0 or more",
         ),
         (
+            lambda: fb.precision(tp=A, fp=[0, 1, -0.5]),
+            "`fp` has 1 negative count (first at row 2: -0.5); counts are 0 or more",
+        ),
+        (
             lambda: fb.accuracy(["x", "y", "x"], [1, 0, 1]),
             (
                 "`gold` holds strings but `predicted` holds numbers (such as 'x' and 1); labels "
@@ -455,7 +460,7 @@ def test_randomization__refuses_two_statistics(a: Any, b: Any, names: tuple[str,
             "`gold` has 3 rows but `predicted` has 2; all columns need one row per item.",
         ),
     ],
-    ids=["absent label", "negative counts", "two kinds of labels", "lengths"],
+    ids=["absent label", "negative counts", "negative count", "two kinds of labels", "lengths"],
 )
 def test_labels__refused(procedure: str, statistic: Callable[[], fb.Ratio], message: str) -> None:
     """Labels and counts that do not fit, in any procedure."""
@@ -552,6 +557,21 @@ def test_terms__refused(procedure: str, terms: object, message: str) -> None:
     """Terms of a statistic of one's own that are not one number for each row."""
     statistic = Returns(terms)
     assert message == refusal(TypeError, lambda: WITH_STATISTIC[procedure](statistic))
+
+
+@no_work
+def test_finish__refuses_nothing() -> None:
+    """A forgotten `return` is no undefined value."""
+
+    class Forgot(fb.Additive):
+        def terms(self, values: Any) -> Any:
+            return (values,)
+
+        def finish(self, total: Any) -> None:
+            del total
+
+    message = "Forgot.finish() returned None; return the value"
+    assert message == refusal(TypeError, lambda: fb.bootstrap(Forgot([1.0, 1.0])))
 
 
 def test_additive__names_the_method_that_is_missing() -> None:

@@ -212,10 +212,10 @@ def _columns(
 def _check_counts(column: Column, counts: Floats) -> None:
     negative = counts < 0
     if negative.any():
-        row = int(negative.argmax())
+        n_negative, row = int(negative.sum()), int(negative.argmax())
         raise ValueError(
-            f"{column} has {int(negative.sum()):,} negative counts (first at row {row}: "
-            f"{counts[row]:g}); counts are 0 or more"
+            f"{column} has {n_negative:,} negative count{'' if n_negative == 1 else 's'} (first at "
+            f"row {row:,}: {counts[row]:g}); counts are 0 or more"
         )
 
 

@@ -106,11 +106,14 @@ def evaluate(statistic: Additive, sums: Sequence[Any]) -> Any:
     Raises
     ------
     TypeError
-        `finish` returned another shape than that of the sums.
+        `finish` returned nothing, or another shape than that of the sums.
     """
     arrays = [np.asarray(total, dtype=np.float64) for total in sums]
     with np.errstate(all="ignore"):
-        value = np.asarray(statistic.finish(*arrays), dtype=np.float64)
+        returned = statistic.finish(*arrays)
+    if returned is None:  # NumPy would take it for NaN
+        raise TypeError(f"{statistic.name}.finish() returned None; return the value")
+    value = np.asarray(returned, dtype=np.float64)
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     if value.shape not in {shape, ()}:
         raise TypeError(
