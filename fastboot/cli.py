@@ -192,7 +192,8 @@ class _Comparison:
     @property
     def second_column(self) -> str | None:
         """The column that both systems are measured with; at most one is left after `check`."""
-        return self.gold or self.denominator or self.weights
+        columns = (self.gold, self.denominator, self.weights)
+        return next((column for column in columns if column is not None), None)
 
     def check(self) -> None:
         """Refuse options that contradict each other."""

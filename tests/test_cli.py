@@ -492,6 +492,10 @@ def test_file__directory(run: Callable[..., Done], tmp_path: Path) -> None:
             f"--gold: no column 'c' in data; {THERE_ARE}",
         ),
         (
+            ("--a", "a", "--b", "b", "--gold", ""),
+            f"--gold: no column '' in data; {THERE_ARE}",
+        ),
+        (
             ("--a", "c", "--b", "b", "--gold", "a"),
             f"--a or --b: no column 'c' in data; {THERE_ARE}",
         ),

@@ -1,4 +1,4 @@
-"""House rules: layers, compiler flags, light imports, the shape of the repository."""
+"""House rules: layers, compiler flags, the shape of the repository."""
 
 from __future__ import annotations
 
@@ -46,19 +46,6 @@ FLAGS = {
     "nogil",
     "nopython",
     "parallel",
-}
-HEAVY = {
-    "numba",
-    "pandas",
-    "polars",
-    "pyarrow.compute",
-    "pyarrow.csv",
-    "pyarrow.dataset",
-    "pyarrow.json",
-    "pyarrow.parquet",
-    "rich",
-    "scipy",
-    "typer",
 }
 
 
@@ -141,18 +128,6 @@ def test_library__no_assert() -> None:
     ]
 
     assert found == []
-
-
-def test_import__light() -> None:
-    """`import fastboot` loads neither the compiler nor readers nor the command line."""
-    done = subprocess.run(
-        [sys.executable, "-c", "import fastboot, sys; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert set() == HEAVY & set(done.stdout.split())
 
 
 def test_top_level__nothing_unexpected() -> None:
