@@ -37,7 +37,7 @@ print(imported - started, time.process_time() - started)
 def fresh(cache: str, n_rows: int = 1, answer: str = "") -> list[float]:
     """Run a process with a cache of its own; return what it prints."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(  # noqa: S603 - the program above
+    done = subprocess.run(
         [sys.executable, "-c", FRESH.format(n_rows=n_rows, answer=answer)],
         env=os.environ | {"FASTBOOT_CACHE_DIR": cache, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
