@@ -559,21 +559,52 @@ def test_terms__refused(procedure: str, terms: object, message: str) -> None:
     assert message == refusal(TypeError, lambda: WITH_STATISTIC[procedure](statistic))
 
 
+class Finishes(fb.Additive):
+    """A mean whose last step is what it was made with."""
+
+    def __init__(self, finish: Callable[[Any, Any], Any]) -> None:
+        super().__init__(A)
+        self._finish = finish
+
+    def terms(self, values: Any) -> Sequence[Any]:
+        """Value and number of rows."""
+        return values, 1.0
+
+    def finish(self, total: Any, count: Any) -> Any:
+        """Anything."""
+        return self._finish(total, count)
+
+
 @no_work
-def test_finish__refuses_nothing() -> None:
-    """A forgotten `return` is no undefined value."""
+@every_procedure
+@pytest.mark.parametrize(
+    "finish,message",
+    [
+        (lambda *_: None, "Finishes.finish() returned None; return the value"),
+        (
+            lambda *_: np.zeros(7),
+            (
+                "Finishes.finish() returned shape (7,) for sums of shape (2,); return one value "
+                "for each"
+            ),
+        ),
+        (
+            lambda total, count: total / count if count > 0 else NAN,
+            (
+                "Finishes.finish() fails on 2 arrays of sums (The truth value of an array with more "
+                "than one element is ambiguous. Use a.any() or a.all()); it must take one for "
+                "each term and work on whole arrays, with np.where for conditions"
+            ),
+        ),
+    ],
+    ids=["no return", "another shape", "one at a time"],
+)
+def test_finish__refused(procedure: str, finish: Callable[[Any, Any], Any], message: str) -> None:
+    """A last step that is not one value for each replicate."""
+    assert message == refusal(TypeError, lambda: WITH_STATISTIC[procedure](Finishes(finish)))
 
-    class Forgot(fb.Additive):
-        def terms(self, values: Any) -> Any:
-            return (values,)
 
-        def finish(self, total: Any) -> None:
-            del total
-
-    message = "Forgot.finish() returned None; return the value"
-    assert message == refusal(TypeError, lambda: fb.bootstrap(Forgot([1.0, 1.0])))
-
-
+@no_work
 def test_additive__names_the_method_that_is_missing() -> None:
     """A statistic without terms, and one without finish."""
 

@@ -193,7 +193,7 @@ def _broken(terms: Any = None, finish: Any = None) -> fb.Additive:
         (_broken(lambda x: (x[:2], 1.0)), TypeError,
          r"returned shape \(2,\) for term 1; the rows need shape \(3,\)"),
         (_broken(lambda x: (x, 1.0), lambda s, _: np.stack([s, s])), TypeError,
-         r"Broken.finish\(\) returned shape \(2, 9\) for sums of shape \(9,\); return one value"),
+         r"Broken.finish\(\) returned shape \(2, 2\) for sums of shape \(2,\); return one value"),
         (_broken(lambda x: (np.full(x.size, np.inf), 1.0)), ValueError,
          r"Broken.terms\(\) returned infinity in 3 rows \(first at row 0\); terms must be finite"),
         (_broken(lambda x: (np.where(x > 1, np.nan, x), 1.0)), ValueError,

@@ -62,7 +62,8 @@ def terms_of(
     Raises
     ------
     TypeError
-        `terms` returned something else than numbers and arrays of shape (n_rows,).
+        `terms` returned something else than numbers and arrays of shape (n_rows,), or `finish`
+        does not work on arrays.
     ValueError
         A term is infinite, or NaN where it may not be.
     """
@@ -85,6 +86,7 @@ def terms_of(
             )
         _check_finite(array, f"{statistic.name}.terms() returned", may_be_nan=may_be_nan)
         terms.append(array)
+    _rehearse(statistic, terms)
     return terms
 
 
@@ -122,6 +124,20 @@ def evaluate(statistic: Additive, sums: Sequence[Any]) -> Any:
         )
     # 1 / 0 is as undefined as 0 / 0: no replicate may be infinite.
     return np.where(np.isfinite(value), value, np.nan)
+
+
+def _rehearse(statistic: Additive, terms: Sequence[Term]) -> None:
+    """Refuse a `finish` that does not work on arrays, before any resampling."""
+    sums = [np.full(2, term[0] if isinstance(term, np.ndarray) else term) for term in terms]
+    try:
+        with np.errstate(all="ignore"):
+            statistic.finish(*sums)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{statistic.name}.finish() fails on {len(sums)} arrays of sums ({error}); it must "
+            "take one for each term and work on whole arrays, with np.where for conditions"
+        ) from error
+    evaluate(statistic, sums)
 
 
 def single(statistic: Additive, terms: Sequence[Term], n_rows: int) -> Estimand:
