@@ -18,18 +18,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fastboot.arrow import decoded, from_numpy, is_null, slots
 from fastboot.files import open_table
 
 __all__ = ["Column", "Keys", "Labels", "Rows", "load", "names"]
+
+# The kinds of NumPy array that a list of one Python type may become.
+_KIND_OF = {bool: "b", int: "iu", float: "f"}
 
 Source = str | object  # a column name of `data`, or the values themselves
 
 # float64 holds every integer up to this one.
 _LARGEST_EXACT = 2**53
 _COARSE_UNITS = {"Y", "M", "W", "h", "m"}  # of datetime64, unknown to Arrow
-# Offsets of 32 bits overflow at 2 GiB, and views can be neither taken from nor sorted.
-_WIDE = dict.fromkeys(("string", "string_view"), pa.large_string())
-_WIDE |= dict.fromkeys(("binary", "binary_view", "fixed_size_binary"), pa.large_binary())
 # Families of types, and of these the first few that each role accepts.
 _FAMILIES: dict[str, Callable[[Any], bool]] = {
     "booleans": pa.types.is_boolean,
@@ -260,6 +261,11 @@ def _read_numpy(column: Column, values: Any) -> Any:
 
 
 def _read_objects(column: Column, values: Any, mask: Any = None) -> Any:
+    kinds = set(map(type, values)) if mask is None else set()
+    if len(kinds) == 1 and kinds <= _KIND_OF.keys():
+        array = np.array(values)
+        if array.dtype.kind in _KIND_OF[kinds.pop()]:  # an integer may be too large for any
+            return array
     try:
         try:
             return pa.array(values, mask=mask)
@@ -290,38 +296,20 @@ def _plain(column: Column, values: Any) -> _Plain:
     if len(values) == 0:
         raise ValueError(f"{column} is empty; give at least one row.")
     if not isinstance(values, np.ndarray):
-        values = _decoded(values)
+        values = decoded(values)
     n_nulls = getattr(values, "null_count", 0)
     if column.role == "number":
         numbers = _numbers(column, values)
         return _Plain(column, numbers, n_nulls, np.isnan(numbers))
-    array = _encodable(column, pa.array(values) if isinstance(values, np.ndarray) else values)
-    return _Plain(column, array, n_nulls, array.is_null().to_numpy(zero_copy_only=False))
-
-
-def _decoded(values: Any) -> Any:
-    """Return one Arrow array without chunks, dictionaries, run ends or extension types."""
-    if isinstance(values, pa.ChunkedArray):
-        chunks = [_decoded(chunk) for chunk in values.chunks if len(chunk)]
-        return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
-    if isinstance(values, pa.ExtensionArray):
-        return _decoded(values.storage)
-    if isinstance(values, pa.DictionaryArray):
-        # Each chunk may have its own dictionary, and small indices overflow when these are joined.
-        return _decoded(values.dictionary).take(values.indices)
-    if isinstance(values, pa.RunEndEncodedArray):
-        from pyarrow import compute
-
-        return _decoded(compute.run_end_decode(values))
-    wide = _WIDE.get(str(values.type).partition("[")[0])
-    return values if wide is None else values.cast(wide)
+    array = _encodable(column, from_numpy(values) if isinstance(values, np.ndarray) else values)
+    return _Plain(column, array, n_nulls, is_null(array))
 
 
 def _numbers(column: Column, values: Any) -> NDArray[np.float64]:
     """Return numbers as read-only float64 with NaN for null, refusing what would change."""
     is_numpy = isinstance(values, np.ndarray)
     kind = values.dtype if is_numpy else values.type
-    floats = values if is_numpy else _floats(column, values).to_numpy(zero_copy_only=False)
+    floats = values if is_numpy else _floats(column, values)
     numbers = np.require(floats, np.float64, ["C_CONTIGUOUS", "ALIGNED"]).view()
     numbers.flags.writeable = False
     if str(kind).startswith(("int64", "uint64", "decimal")):
@@ -346,7 +334,9 @@ def _floats(column: Column, array: Any) -> Any:
         array = array.cast(pa.uint8())  # five times faster than straight to float64
     if family == "decimals":
         array = array.cast(pa.string())  # straight to float64 rounds about one in eight wrongly
-    return array.cast(pa.float64(), safe=False)
+    floats = array.cast(pa.float64(), safe=False)
+    numbers = slots(floats, np.float64)
+    return np.where(is_null(floats), np.nan, numbers) if floats.null_count else numbers
 
 
 def _encodable(column: Column, array: Any) -> Any:
@@ -430,14 +420,14 @@ def _encoded(plain: _Plain, kept: NDArray[np.bool_] | None) -> NDArray[np.float6
     if plain.column.role == "number":
         return values if kept is None else _read_only(values[kept])
     if kept is not None:
-        values = values.filter(pa.array(kept))
+        values = values.filter(from_numpy(kept))
     encoded = values.dictionary_encode()
-    codes = encoded.indices.to_numpy()
+    codes = slots(encoded.indices, np.int32)
     if plain.column.role == "label":
         return Labels(_read_only(codes.astype(np.int64)), tuple(encoded.dictionary.to_pylist()))
     from pyarrow import compute
 
-    order = compute.sort_indices(encoded.dictionary).to_numpy()
+    order = slots(compute.sort_indices(encoded.dictionary), np.uint64)
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     return Keys(_read_only(ranks[codes]), len(order))

@@ -930,3 +930,18 @@ def test_import__is_light() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_load__leaves_pandas_alone() -> None:
+    """Lists, NumPy arrays, Arrow columns and Parquet files are read without importing pandas."""
+    code = """
+import sys, numpy as np, pyarrow as pa, fastboot as fb
+from fastboot.columns import Column, load
+table = {"x": [0.5, 1.5], "y": np.array([1, 0]), "z": np.array([True, False])}
+columns = [Column("x"), Column("y", "label"), Column("z", "label"), Column("y", "key")]
+load(columns, table)
+load([Column("spam", "label"), Column("logistic_probability"), Column("text", "key")],
+     fb.example_path())
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -76,7 +76,7 @@ def test_layers__hold() -> None:
         ("stray.py", "", "not listed"),
         ("reference.py", "import numba", "The reference is plain Python"),
         ("results.py", "import fastboot.reference", "Nothing stands on the reference"),
-        ("results.py", "def f(): import pyarrow.compute", "Only columns and files touch Arrow"),
+        ("results.py", "def f(): import pyarrow.compute", "Only the border touches Arrow"),
         ("kernels/philox.py", "import scipy.special", "Kernels know only numbers"),
         ("engine.py", "from numba import njit", "Only the compiler and the kernels know numba"),
         ("results.py", "import rich", "Only the command line needs typer and rich"),
