@@ -591,8 +591,8 @@ class Finishes(fb.Additive):
         (
             lambda total, count: total / count if count > 0 else NAN,
             (
-                "Finishes.finish() fails on 2 arrays of sums (The truth value of an array with more "
-                "than one element is ambiguous. Use a.any() or a.all()); it must take one for "
+                "Finishes.finish() fails on 2 arrays of sums (The truth value of an array with "
+                "more than one element is ambiguous. Use a.any() or a.all()); it must take one for "
                 "each term and work on whole arrays, with np.where for conditions"
             ),
         ),
