@@ -12,7 +12,7 @@ from fastboot import engine
 from fastboot.paths import Run
 from fastboot.progress import Bar
 
-__all__ = ["check_run"]
+__all__ = ["check_flag", "check_run"]
 
 # The counter of a replicate has 32 bits.
 _MOST_RESAMPLES = 2**32
@@ -52,6 +52,13 @@ def _whole(argument: str, value: Any, most: int) -> int:
     if not 1 <= number <= most:
         raise ValueError(f"`{argument}` is {number:,}; it must lie between 1 and {most:,}")
     return number
+
+
+def check_flag(argument: str, value: Any) -> bool:
+    """Return a flag, or raise TypeError naming the argument."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"`{argument}` is {value!r}; it must be True or False")
+    return bool(value)
 
 
 def _is_whole(value: Any) -> bool:

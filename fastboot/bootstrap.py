@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastboot.arguments import check_run
+from fastboot.arguments import check_flag, check_run
 from fastboot.columns import Source
 from fastboot.intervals import acceleration, check_level, check_method, rounding
 from fastboot.paths import BOOTSTRAP_PATHS, Run, bootstrap_sums
@@ -187,6 +187,7 @@ def paired_bootstrap(
     first, second = as_statistic(a, "a"), as_statistic(b, "b")
     run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress)
     answer = _answer_options(confidence_level, method, alternative)
+    counted = check_flag("add_one", add_one)
     sample = take([first, second], data, groups, nan_policy)
     terms_a, terms_b = sample.terms
     estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
@@ -194,7 +195,7 @@ def paired_bootstrap(
         statistic=difference_name(first, second),
         estimate_a=float(evaluate(first, sample.units(terms_a).totals())),
         estimate_b=float(evaluate(second, sample.units(terms_b).totals())),
-        add_one=bool(add_one),
+        add_one=counted,
         **answer,
         **_resample(estimand, sample, run, started),
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.arguments import check_run
+from fastboot.arguments import check_flag, check_run
 from fastboot.columns import Source
 from fastboot.intervals import check_level, rounding
 from fastboot.paths import SWAP_PATHS, Run, swap_sums
@@ -109,6 +109,7 @@ def approximate_randomization(
         )
     run = check_run(n_resamples, rng, path, SWAP_PATHS, n_threads, progress)
     level, sides = check_level(confidence_level), check_alternative(alternative)
+    counted = check_flag("add_one", add_one)
     sample = take([first, second], data, groups, nan_policy)
     terms_a, terms_b = sample.terms
     estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
@@ -123,7 +124,7 @@ def approximate_randomization(
         alternative=sides,
         confidence_level=level,
         method="normal",
-        add_one=bool(add_one),
+        add_one=counted,
         n_rows=sample.n_rows,
         n_units=sample.n_units,
         n_differing=n_differing,

@@ -274,3 +274,15 @@ def test_result__propagated_missing_values(procedure: Any) -> None:
     assert math.isnan(result.estimate)
     assert math.isnan(result.pvalue)
     assert (result.n_undefined, result.n_resamples) == (10, 10)
+
+
+@pytest.mark.parametrize("procedure", [fb.paired_bootstrap, fb.approximate_randomization])
+def test_add_one__not_a_flag(procedure: Any) -> None:
+    """A word is not a flag."""
+    with pytest.raises(TypeError, match="`add_one` is 'no'; it must be True or False"):
+        procedure(A, B, add_one="no")
+
+
+def test_degenerate__one_replicate() -> None:
+    """One replicate does not make data degenerate."""
+    assert not fb.bootstrap(A, rng=0, n_resamples=1).degenerate
