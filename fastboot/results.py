@@ -118,9 +118,9 @@ class Result:
 
     @cached_property
     def degenerate(self) -> bool:
-        """Whether all replicates, of two at least, are equal."""
+        """Whether all replicates are equal to the estimate."""
         defined = self.replicates[~np.isnan(self.replicates)]
-        return defined.size > 1 and bool(np.ptp(defined) <= self.rounding)
+        return defined.size > 0 and bool((abs(defined - self.estimate) <= self.rounding).all())
 
     def interval(
         self,
