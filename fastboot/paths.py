@@ -47,6 +47,9 @@ _MOST_ENUMERATED_UNITS = 24
 _COST = {"rows": 1.6, "patterns": 0.5, "weights": 1.2, "collapse": 50.0, "tables": 0.04}
 _COST_PER_TERM = {"rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 1.0, "tables": 0.03}
 
+# Adds a slice's contribution to the sums of a range of replicates, (n_terms, len(range)).
+_Add = Callable[[int, range, NDArray[np.float64]], None]
+
 
 class Run(NamedTuple):
     """How to run: what decides the replicates, and what must not."""
@@ -86,11 +89,9 @@ def bootstrap_sums(units: Units, run: Run) -> Sums:
             path = "rows"
         else:
             path = "patterns" if n_terms <= _MOST_TABLE_TERMS else "weights"
-    sums = np.zeros((n_terms, run.n_resamples))
-    steps = {"collapse": _class_draws, "rows": _row_draws}
-    step = steps.get(path, _superblock_draws)(units, path, run.seed, sums)
-    _run(step, path, units, run)
-    return Sums(sums, path, units)
+    kernels = {"collapse": _class_draws, "rows": _row_draws}
+    add = kernels.get(path, _superblock_draws)(units, path, run.seed)
+    return _run(add, path, units, run)
 
 
 def swap_sums(units: Units, run: Run) -> Sums:
@@ -116,18 +117,24 @@ def swap_sums(units: Units, run: Run) -> Sums:
         units = collapse(units, always=path == "collapse")
     if path is None:
         path = "tables" if units.counts is None else "collapse"
-    sums = np.zeros((n_terms, run.n_resamples))
-    step = (_class_swaps if path == "collapse" else _table_swaps)(units, run.seed, sums)
-    _run(step, path, units, run)
-    return Sums(sums, path, units)
+    add = (_class_swaps if path == "collapse" else _table_swaps)(units, run.seed)
+    return _run(add, path, units, run)
 
 
-def _run(step: engine.Step, path: str, units: Units, run: Run) -> None:
+def _run(add: _Add, path: str, units: Units, run: Run) -> Sums:
     from fastboot.kernels.philox import SUPERBLOCK
 
     n_terms, n_listed = units.varying.shape
     n_slices = -(-n_listed // SUPERBLOCK) if path in {"patterns", "weights", "tables"} else 1
     nanoseconds = (_COST[path] + _COST_PER_TERM[path] * n_terms) * n_listed / n_slices
+    sums = np.zeros((n_terms, run.n_resamples))
+
+    def step(index: int, r: range) -> None:
+        # A contiguous copy: all ranges have one layout, and the kernel is compiled once.
+        part = sums[:, r.start : r.stop].copy()
+        add(index, r, part)
+        sums[:, r.start : r.stop] = part
+
     engine.run(
         step,
         n_slices=n_slices,
@@ -136,6 +143,7 @@ def _run(step: engine.Step, path: str, units: Units, run: Run) -> None:
         n_threads=run.n_threads,
         progress=run.progress,
     )
+    return Sums(sums, path, units)
 
 
 def _key(seed: int) -> tuple[np.uint32, np.uint32]:
@@ -151,75 +159,73 @@ def _slice(index: int, n_units: int) -> tuple[int, int]:
     return start, min(SUPERBLOCK, n_units - start)
 
 
-def _class_draws(units: Units, _: str, seed: int, sums: NDArray[np.float64]) -> engine.Step:
+def _class_draws(units: Units, _: str, seed: int) -> _Add:
     from fastboot.kernels.collapse import add_class_sums
 
     key = _key(seed)
 
-    def step(_: int, r: range) -> None:
-        add_class_sums(units.varying, units.counts, r.start, *key, sums[:, r.start : r.stop])
+    def add(_: int, r: range, sums: NDArray[np.float64]) -> None:
+        add_class_sums(units.varying, units.counts, r.start, *key, sums)
 
-    return step
+    return add
 
 
-def _row_draws(units: Units, _: str, seed: int, sums: NDArray[np.float64]) -> engine.Step:
+def _row_draws(units: Units, _: str, seed: int) -> _Add:
     from fastboot.kernels.places import add_row_sums
 
     key = _key(seed)
 
-    def step(_: int, r: range) -> None:
-        add_row_sums(units.varying, r.start, *key, sums[:, r.start : r.stop])
+    def add(_: int, r: range, sums: NDArray[np.float64]) -> None:
+        add_row_sums(units.varying, r.start, *key, sums)
 
-    return step
+    return add
 
 
-def _superblock_draws(units: Units, path: str, seed: int, sums: NDArray[np.float64]) -> engine.Step:
+def _superblock_draws(units: Units, path: str, seed: int) -> _Add:
     from fastboot.kernels.pattern_law import pattern_law, poisson_rate
     from fastboot.kernels.philox import SUPERBLOCK
     from fastboot.kernels.superblocks import fill_shares
 
-    add: Callable[..., None]
+    kernel: Callable[..., None]
     if path == "patterns":
-        from fastboot.kernels.patterns import add_pattern_sums as add
+        from fastboot.kernels.patterns import add_pattern_sums as kernel
     else:
-        from fastboot.kernels.products import add_pattern_products as add
+        from fastboot.kernels.products import add_pattern_products as kernel
     key = _key(seed)
     n_units = units.n_units
     law = tuple(pattern_law(poisson_rate(n_units, SUPERBLOCK)))
 
-    def step(index: int, r: range) -> None:
+    def add(index: int, r: range, sums: NDArray[np.float64]) -> None:
         start, size = _slice(index, n_units)
         shares = np.full(len(r), n_units)
         if n_units > SUPERBLOCK:
             fill_shares(index, n_units, r.start, *key, shares)
-        out = sums[:, r.start : r.stop]
-        add(units.varying, start, size, index, shares, r.start, law, *key, out)
+        kernel(units.varying, start, size, index, shares, r.start, law, *key, sums)
 
-    return step
+    return add
 
 
-def _class_swaps(units: Units, seed: int, sums: NDArray[np.float64]) -> engine.Step:
+def _class_swaps(units: Units, seed: int) -> _Add:
     from fastboot.kernels.collapse import add_class_swap_sums
 
     key = _key(seed)
 
-    def step(_: int, r: range) -> None:
-        add_class_swap_sums(units.varying, units.counts, r.start, *key, sums[:, r.start : r.stop])
+    def add(_: int, r: range, sums: NDArray[np.float64]) -> None:
+        add_class_swap_sums(units.varying, units.counts, r.start, *key, sums)
 
-    return step
+    return add
 
 
-def _table_swaps(units: Units, seed: int, sums: NDArray[np.float64]) -> engine.Step:
+def _table_swaps(units: Units, seed: int) -> _Add:
     from fastboot.kernels.swaps import add_swap_sums
 
     key = _key(seed)
 
-    def step(index: int, r: range) -> None:
+    def add(index: int, r: range, sums: NDArray[np.float64]) -> None:
         start, size = _slice(index, units.n_units)
-        out = sums[:, r.start : r.stop]
-        add_swap_sums(units.varying, start, size, index, r.start, *key, out)
+        add_swap_sums(units.varying, start, size, index, r.start, *key, sums)
 
-    return step
+    return add
 
 
 def _all_swaps(units: Units) -> NDArray[np.float64]:
