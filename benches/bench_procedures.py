@@ -214,7 +214,7 @@ before = peak()
 run[{procedure!r}](*scores({n_rows}))
 print(peak() - before)
 """
-        done = subprocess.run(  # noqa: S603 - the program above
+        done = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True
         )
         return 1024 * int(done.stdout) / (2 * 8 * n_rows)
