@@ -9,8 +9,10 @@ run: nothing is left for a fork to inherit or for the interpreter to wait for.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -61,7 +63,7 @@ def run(
     ----------
     step
         Adds one slice's contribution to the replicates of the range. For one range, slices are
-        visited in order by one thread.
+        visited in order by one thread. First of all, an empty range is visited, in this thread.
     n_slices, n_replicates
         The work.
     seconds
@@ -72,6 +74,8 @@ def run(
         Called in this thread with the replicates done so far and their total. What it raises ends
         the run.
     """
+    with _interrupts_kept():
+        step(0, range(0))  # compiles the kernels, here where Ctrl-C can end it
     if seconds * n_slices * n_replicates < _SINGLE_THREAD_WORK:
         n_threads = 1
     ranges = _ranges(n_replicates, seconds, n_threads)
@@ -98,6 +102,34 @@ def run(
             work.stopped = True
             pool.shutdown(cancel_futures=True)
             raise
+
+
+@contextlib.contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Raise at the end a KeyboardInterrupt that was raised, and lost, inside a call-back.
+
+    While LLVM compiles, it calls back; Python can only report what is raised in there.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only there is it raised
+        yield
+        return
+    lost = False
+    report = sys.unraisablehook
+
+    def keep(unraisable: sys.UnraisableHookArgs) -> None:
+        nonlocal lost
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            lost = True
+        else:
+            report(unraisable)
+
+    sys.unraisablehook = keep
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report
+    if lost:
+        raise KeyboardInterrupt
 
 
 class _Work:

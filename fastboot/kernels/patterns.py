@@ -161,6 +161,8 @@ def add_pattern_sums(terms, start, n_units, superblock, shares, first, law, key_
     slots, counts = law[0], law[1]
     n_terms = terms.shape[0]
     n_replicates = shares.size
+    if n_replicates == 0:  # called to compile: the tables of a superblock take 7 ms
+        return
     words = np.empty((4, n_replicates), np.uint32)
     codes = np.empty((8, n_replicates), np.uint16)
     totals = np.zeros(n_replicates, np.int32)
