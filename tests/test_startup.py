@@ -109,6 +109,30 @@ def test_first_call__warm_cache_compiles_nothing(tmp_path: Path) -> None:
     assert before == files(tmp_path)
 
 
+def test_kernels__one_version_for_all_shapes(tmp_path: Path) -> None:
+    """Neither the number of terms nor of resamples compiles a kernel again."""
+    script = """
+import numpy as np
+import fastboot as fb
+
+x, y = np.random.default_rng(0).uniform(0.5, 1.5, (2, 40))
+for n_resamples in (5, 5_000):
+    for statistic in (x, fb.ratio(x, y)):
+        for path in ("rows", "collapse"):
+            fb.bootstrap(statistic, n_resamples=n_resamples, rng=0, path=path)
+        fb.approximate_randomization(x, y, n_resamples=n_resamples, rng=0, path="tables")
+"""
+    watched(script, tmp_path)
+    names = sorted(path.name.partition("-")[0] for path in files(tmp_path))
+
+    assert [
+        "collapse.add_class_sums",
+        "collapse.find_classes",
+        "places.add_row_sums",
+        "swaps.add_swap_sums",
+    ] == names
+
+
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """Copy the package, so that its sources can be edited."""
