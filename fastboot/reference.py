@@ -513,8 +513,8 @@ def _class_draws(members: list[list[int]], replicate: int, key: Key) -> list[int
 
 
 def _half_of(size: int, stream: Stream, key: Key) -> int:
-    """Draw Binomial(size, 1/2): a bit count up to 1,024, which is exact and cheap."""
-    if size > 1_024:
+    """Draw Binomial(size, 1/2): a bit count up to 384, which is exact and cheap."""
+    if size > 384:
         return binomial(size, 1, 2, stream, key)
     whole, rest = divmod(size, 32)
     words = list(islice(_words(stream, key), whole + 1))

@@ -20,8 +20,6 @@ Term = Floats | float
 
 # Units looked at to decide whether counting classes is worth a pass over all units.
 _SAMPLE = 1_024
-# A class costs 45 ns per replicate, a unit 0.5 ns (bench_kernels): classes pay below n / 90.
-_UNITS_PER_CLASS = 100
 # Keeps the hash table at 2**20 slots, 8 MB.
 _MOST_CLASSES = 1 << 17
 
@@ -113,7 +111,7 @@ def from_rows(
     return Units(_stack(varying, n_units), tuple(constants), None, n_units)
 
 
-def collapse(units: Units, *, always: bool = False) -> Units:
+def collapse(units: Units, units_per_class: int) -> Units:
     """Return the same units as classes with multiplicities, where that is less work.
 
     Classes are numbered in order of first appearance, which negating or exchanging terms does not
@@ -123,13 +121,17 @@ def collapse(units: Units, *, always: bool = False) -> Units:
     ----------
     units
         Listed singly.
-    always
-        Collapse whatever it costs.
+    units_per_class
+        Classes are less work where they have at least this many units on average; 1 collapses
+        whatever it costs.
     """
-    n_terms, n_units = units.varying.shape
-    most = n_units if always else min(n_units // _UNITS_PER_CLASS, _MOST_CLASSES)
-    if n_terms == 0 or most == 0 or not (always or _sample_repeats(units.varying)):
-        return units
+    n_units = units.n_units
+    if units_per_class == 1:
+        most = n_units
+    else:
+        most = min(n_units // units_per_class, _MOST_CLASSES)
+        if most == 0 or not _sample_repeats(units.varying):
+            return units
     from fastboot.kernels.collapse import find_classes
 
     members = np.empty(most, np.int64)

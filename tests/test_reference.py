@@ -355,9 +355,9 @@ def test_swaps__marginal_laws(path: SwapPath, n: int) -> None:
     assert_same_law(counts.tolist(), law.tolist(), detects=0.08)
 
 
-@pytest.mark.parametrize("size", [1, 2, 31, 32, 33, 1_024, 1_025, 5_000])
+@pytest.mark.parametrize("size", [1, 2, 31, 32, 33, 384, 385, 5_000])
 def test_swaps__classes(size: int) -> None:
-    """Swaps of a class are binomial, from bits up to 1,024 units and from BTRS beyond."""
+    """Swaps of a class are binomial, from bits up to 384 units and from BTRS beyond."""
     n_replicates = 4_000 if size < 1_000 else 2_000
     words = key(SEED)
     totals = [
@@ -372,10 +372,10 @@ def test_swaps__classes(size: int) -> None:
 
 
 def test_swaps__large_class() -> None:
-    """A class of more than 1,024 units reads the words of a binomial draw."""
+    """A class of more than 384 units reads the words of a binomial draw."""
     stream = (0, 5, reference.SWAP_CLASSES)
-    drawn = binomial(1_025, 1, 2, stream, key(SEED))
-    assert sum(swaps(1_025, SEED, 5, "collapse", [1] * 1_025)) == drawn
+    drawn = binomial(385, 1, 2, stream, key(SEED))
+    assert sum(swaps(385, SEED, 5, "collapse", [1] * 385)) == drawn
 
 
 def test_swaps__layout() -> None:

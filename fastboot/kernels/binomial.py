@@ -19,8 +19,8 @@ __all__ = ["binomial", "fair_binomial", "fill_binomials"]
 _INVERSION_MEAN = 10.0
 # P(X > 110) < 1e-70 for a mean below 10: unreachable with 53-bit uniforms.
 _INVERSION_LIMIT = 110
-# Up to 8 counters of 128 bits: as many words as BTRS needs time for, see bench_kernels.
-_COUNTED_BITS = 1024
+# Where counting the ones of three counters of 128 bits takes as long as BTRS (bench_kernels).
+_COUNTED_BITS = 384
 
 
 @exact

@@ -32,8 +32,8 @@ class PatternLaw(NamedTuple):
     packed : shape (n_patterns + 1,), uint64: the same four counts as four 16-bit numbers
     remainder : shape (n_partitions,), float64: cumulative law of what has no slot
     guide : shape (256,), int64: where in `remainder` to start the search for u in [i, i + 1) / 256
-    partitions : shape (n_partitions, 4), int64: counts in descending order
-    arrangements : shape (24, 4), int64: the permutations of four units
+    partitions : shape (n_partitions, 4), int8: counts in descending order
+    arrangements : shape (24, 4), int8: the permutations of four units
     """
 
     slots: NDArray[np.uint16]
@@ -41,8 +41,8 @@ class PatternLaw(NamedTuple):
     packed: NDArray[np.uint64]
     remainder: NDArray[np.float64]
     guide: NDArray[np.int64]
-    partitions: NDArray[np.int64]
-    arrangements: NDArray[np.int64]
+    partitions: NDArray[np.int8]
+    arrangements: NDArray[np.int8]
 
 
 def poisson_rate(n_units: int, superblock: int) -> float:
@@ -95,8 +95,8 @@ def pattern_law(rate: float) -> PatternLaw:
         packed,
         cumulative,
         np.searchsorted(cumulative, np.arange(256) / 256.0, side="right"),
-        np.array(partitions, dtype=np.int64),
-        np.array(list(itertools.permutations(range(4))), dtype=np.int64),
+        np.array(partitions, dtype=np.int8),
+        np.array(list(itertools.permutations(range(4))), dtype=np.int8),
     )
     for table in law:
         table.flags.writeable = False

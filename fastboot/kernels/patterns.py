@@ -36,11 +36,9 @@ _TABLE = 1 << PATTERN_BITS
 
 
 @exact
-def _remainder(group, superblock, replicate, attempt, law, key_0, key_1):
-    """Counts of the four units of a group whose 16 bits own no pattern."""
+def _remainder(w0, w1, w2, w3, law):
+    """Counts of four units whose 16 bits own no pattern, from four words of their own."""
     cumulative, guide, partitions, arrangements = law[3], law[4], law[5], law[6]
-    purpose = REMAINDERS + attempt * ATTEMPT
-    w0, w1, w2, w3 = philox(group, superblock, replicate, purpose, key_0, key_1)
     u = unit_interval(w0, w1)
     i = guide[int(u * guide.size)]
     while cumulative[i] <= u:
@@ -72,6 +70,7 @@ def weigh(
     while True:
         total = np.int64(0)
         purpose = PATTERNS + attempt * ATTEMPT
+        remainders = REMAINDERS + attempt * ATTEMPT
         for first in range(0, n_blocks, words.shape[0]):
             drawn = words[: min(words.shape[0], n_blocks - first)]
             fill_positions(first, superblock, replicate, purpose, key_0, key_1, drawn)
@@ -87,7 +86,7 @@ def weigh(
                     for g in range(group, group + 2):
                         if (low if g == group else high) == none:
                             counts = _remainder(
-                                g, superblock, replicate, attempt, law, key_0, key_1
+                                *philox(g, superblock, replicate, remainders, key_0, key_1), law
                             )
                             for unit in range(4):
                                 weights[4 * g + unit] = counts[unit]
@@ -116,37 +115,77 @@ def _fill_table(counts, x0, x1, x2, x3, table):
 
 
 @inlined
-def _decode(row, slots, low, high, totals):
-    """Split the words of eight units into the numbers of two patterns, and count their draws."""
-    for r in range(totals.size):
+def _look_up(row, slots, low, high):
+    """Patterns of eight units from one word. Nothing else here: these loads miss the L1 cache."""
+    for r in range(row.size):
         word = row[r]
-        first = np.int64(slots[word & _SLOT])
-        second = np.int64(slots[word >> _SLOT_BITS])
-        low[r] = first & _NUMBER
-        high[r] = second & _NUMBER
-        totals[r] += (first >> PATTERN_BITS) + (second >> PATTERN_BITS)
+        low[r] = slots[word & _SLOT]
+        high[r] = slots[word >> _SLOT_BITS]
 
 
 @inlined
-def _add_remainders(terms, at, n_real, group, superblock, first, law, key_0, key_1, codes, flags,
-                    totals, partial):  # fmt: skip
-    """Add the draws of four units in the replicates, one in a hundred, that have no slot.
+def _split(row, totals):
+    """Count the draws that come with the patterns, and leave their numbers."""
+    for r in range(row.size):
+        totals[r] += row[r] >> PATTERN_BITS
+        row[r] &= np.uint16(_NUMBER)
+
+
+@inlined
+def _find(codes, none, flags, found):
+    """List where four units in a replicate, one in a hundred, have no slot.
 
     Eight replicates are tested at a time: a branch for each would cost as much as the draws.
+
+    found : shape (codes.size,), int64; 8 x replicate + row of `codes`
+
+    Returns how many.
     """
-    none = np.uint16(law[2].size - 1)
-    for r in range(codes.size):
-        flags[r] = codes[r] == none
-    eights = flags.view(np.uint64)
-    for eight in range(eights.size):
-        if eights[eight] != 0:
-            for r in range(8 * eight, 8 * eight + 8):
-                if flags[r]:
-                    four = _remainder(group, superblock, first + r, 0, law, key_0, key_1)
-                    for i in range(n_real):
-                        totals[r] += four[i]
-                        for k in range(terms.shape[0]):
-                            partial[k, r] += four[i] * terms[k, at + i]
+    n_found = 0
+    for j in range(codes.shape[0]):
+        row = codes[j]
+        for r in range(row.size):
+            flags[r] = row[r] == none
+        eights = flags.view(np.uint64)
+        for eight in range(eights.size):
+            left = eights[eight]
+            while left != 0:
+                lowest = left & (~left + np.uint64(1))
+                # A byte of the factor comes to the top: the number of the flag (Numba's platforms
+                # are little-endian).
+                flag = (lowest * np.uint64(0x0001020304050607)) >> np.uint64(56)
+                found[n_found] = (8 * eight + np.int64(flag)) * 8 + j
+                n_found += 1
+                left ^= lowest
+    return n_found
+
+
+@inlined
+def _add_remainders(terms, at, n_real, block, superblock, first, law, key_0, key_1, found, words,
+                    totals, partial):  # fmt: skip
+    """Add the draws of the fours in `found`.
+
+    words : shape (4, any), uint32, scratch
+    """
+    for begin in range(0, found.size, words.shape[1]):
+        some = found[begin : begin + words.shape[1]]
+        for h in range(some.size):
+            group, replicate = 8 * block + (some[h] & 7), first + (some[h] >> 3)
+            w0, w1, w2, w3 = philox(group, superblock, replicate, REMAINDERS, key_0, key_1)
+            words[0, h] = w0
+            words[1, h] = w1
+            words[2, h] = w2
+            words[3, h] = w3
+        for h in range(some.size):
+            four = _remainder(words[0, h], words[1, h], words[2, h], words[3, h], law)
+            unit, r = 4 * (some[h] & 7), some[h] >> 3
+            for i in range(min(4, n_real - unit)):
+                totals[r] += four[i]
+            for k in range(terms.shape[0]):
+                change = 0.0
+                for i in range(min(4, n_real - unit)):
+                    change += four[i] * terms[k, at + unit + i]
+                partial[k, r] += change
 
 
 @kernel
@@ -159,12 +198,14 @@ def add_pattern_sums(terms, start, n_units, superblock, shares, first, law, key_
     sums : shape (n_terms, n_replicates), added to
     """
     slots, counts = law[0], law[1]
+    none = np.uint16(counts.shape[1] - 1)
     n_terms = terms.shape[0]
     n_replicates = shares.size
     if n_replicates == 0:  # called to compile: the tables of a superblock take 7 ms
         return
     words = np.empty((4, n_replicates), np.uint32)
     codes = np.empty((8, n_replicates), np.uint16)
+    found = np.empty(codes.size, np.int64)
     totals = np.zeros(n_replicates, np.int32)
     partial = np.zeros((n_terms, n_replicates))
     tables = np.empty((8, _TABLE))
@@ -175,16 +216,18 @@ def add_pattern_sums(terms, start, n_units, superblock, shares, first, law, key_
         n_real = min(32, n_units - 32 * block)
         fill_replicates(block, superblock, first, PATTERNS, key_0, key_1, words)
         for j in range(0, 8, 2):
-            _decode(words[j // 2], slots, codes[j], codes[j + 1], totals)
+            _look_up(words[j // 2], slots, codes[j], codes[j + 1])
+        for j in range(8):
+            _split(codes[j], totals)
         if n_real < 32:  # units beyond the data are not drawn
             for unit in range(n_real, 32):
                 for r in range(n_replicates):
                     totals[r] -= np.int32(counts[unit % 4, codes[unit // 4, r]])
-        for j in range((n_real + 3) // 4):
-            _add_remainders(
-                terms, at + 4 * j, min(4, n_real - 4 * j), 8 * block + j, superblock, first, law,
-                key_0, key_1, codes[j], flags, totals, partial,
-            )  # fmt: skip
+        n_found = _find(codes[: (n_real + 3) // 4], none, flags, found)
+        _add_remainders(
+            terms, at, n_real, block, superblock, first, law, key_0, key_1, found[:n_found], words,
+            totals, partial,
+        )  # fmt: skip
         for k in range(n_terms):
             for i in range(32):
                 padded[i] = terms[k, at + i] if i < n_real else 0.0
