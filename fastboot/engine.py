@@ -14,7 +14,7 @@ import itertools
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 __all__ = ["MOST_THREADS", "Progress", "Step", "default_threads", "run"]
@@ -24,8 +24,7 @@ Progress = Callable[[int, int], object]
 
 # A kernel call in seconds: Ctrl-C is answered within 0.5 s even where the estimate is 4 times off.
 LONGEST_CALL = 0.1
-# Below this much work (seconds) a second thread costs more than it saves: starting one and handing
-# over the result takes about 0.1 ms.
+# Below this much work (seconds) a second thread, which costs 0.2 ms to start, saves little.
 _SINGLE_THREAD_WORK = 5e-4
 # Scratch memory of a pattern range: 4,096 replicates take 0.3 MB beside the tables.
 _LARGEST_RANGE = 4_096
@@ -79,29 +78,26 @@ def run(
     if seconds * n_slices * n_replicates < _SINGLE_THREAD_WORK:
         n_threads = 1
     ranges = _ranges(n_replicates, seconds, n_threads)
-    work = _Work(step, n_slices)
-
-    def report() -> None:
-        if progress is not None:
-            progress(work.done // n_slices, n_replicates)
-
-    n_threads = min(n_threads, len(ranges))
-    if n_threads == 1:
-        for _ in itertools.chain.from_iterable(map(work.steps, ranges)):
-            report()
-        return
-    with ThreadPoolExecutor(n_threads, "fastboot") as pool:
+    work = _Work(step, n_slices, ranges)
+    # This thread works too.
+    n_others = min(n_threads, len(ranges)) - 1
+    with ThreadPoolExecutor(max(1, n_others), "fastboot") as pool:
         try:
-            pending = {pool.submit(work.all_steps, replicates) for replicates in ranges}
-            while pending:
-                finished, pending = wait(pending, _POLL, FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
-                report()
-        except BaseException:
+            others = {pool.submit(work.all_steps) for _ in range(n_others)}
+            for _ in work.steps():
+                _report(progress, work.done // n_slices, n_replicates)
+            while others:
+                finished, others = wait(others, _POLL, FIRST_COMPLETED)
+                for other in finished:
+                    other.result()
+                _report(progress, work.done // n_slices, n_replicates)
+        finally:
             work.stopped = True
-            pool.shutdown(cancel_futures=True)
-            raise
+
+
+def _report(progress: Progress | None, done: int, total: int) -> None:
+    if progress is not None:
+        progress(done, total)
 
 
 @contextlib.contextmanager
@@ -135,27 +131,37 @@ def _interrupts_kept() -> Iterator[None]:
 class _Work:
     """The steps of one run, and what its threads share."""
 
-    def __init__(self, step: Step, n_slices: int) -> None:
+    def __init__(self, step: Step, n_slices: int, ranges: Iterable[range]) -> None:
         self.done = 0
         self.stopped = False
         self._step = step
         self._n_slices = n_slices
+        self._ranges = iter(ranges)
         self._lock = threading.Lock()
 
-    def steps(self, replicates: range) -> Iterator[None]:
-        """Take the steps of one range, and pause after each."""
-        for index in range(self._n_slices):
-            if self.stopped:
-                return
-            self._step(index, replicates)
-            with self._lock:
-                self.done += len(replicates)
-            yield
+    def steps(self) -> Iterator[None]:
+        """Take ranges that nobody has taken, all slices of each, and pause after each step."""
+        while (replicates := self._next_range()) is not None:
+            for index in range(self._n_slices):
+                if self.stopped:
+                    return
+                self._step(index, replicates)
+                with self._lock:
+                    self.done += len(replicates)
+                yield
 
-    def all_steps(self, replicates: range) -> None:
-        """Take the steps of one range."""
-        for _ in self.steps(replicates):
-            pass
+    def _next_range(self) -> range | None:
+        with self._lock:
+            return next(self._ranges, None)
+
+    def all_steps(self) -> None:
+        """Take steps until none is left; an error stops all threads."""
+        try:
+            for _ in self.steps():
+                pass
+        except BaseException:
+            self.stopped = True
+            raise
 
 
 def _ranges(n_replicates: int, seconds: float, n_threads: int) -> list[range]:
