@@ -15,6 +15,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import joblib
 import numpy as np
 import pytest
 
@@ -131,7 +132,6 @@ def test_workers__thread_pool(calls: Callable[[int], bytes]) -> None:
 
 def test_workers__joblib(calls: Callable[[int], bytes]) -> None:
     """Inside four workers of joblib."""
-    joblib = pytest.importorskip("joblib", reason="no extra of the package brings joblib")
     tasks = (joblib.delayed(calls)(seed) for seed in range(8))
     parallel = joblib.Parallel(4, backend="threading")
     assert [calls(seed) for seed in range(8)] == parallel(tasks)
