@@ -195,7 +195,7 @@ class _KernelCache(NullCache):
             partial.unlink(missing_ok=True)
 
     def _file(self, signature: Any, codegen: Any) -> Path:
-        switches = [getattr(numba.config, name) for name in _SWITCHES]
+        switches = [getattr(numba.config, name, None) for name in _SWITCHES]
         # The tuple names the processor.
         key = repr((signature, codegen.magic_tuple(), switches)).encode()
         return self._directory / f"{self._name}-{hashlib.sha256(key).hexdigest()[:16]}.bin"
