@@ -21,6 +21,7 @@ from fastboot.reference import (
     binomial,
     bootstrap_pvalue,
     bootstrap_rows,
+    draws,
     key,
     philox,
     randomization_pvalue,
@@ -277,8 +278,8 @@ def test_bootstrap_rows__means(path: BootstrapPath) -> None:
 @pytest.mark.parametrize("n", [1, 5, 33, 70, 1_000, 65_536, 65_537, 10**9])
 def test_pattern_table__poisson(n: int) -> None:
     """Slots and remainders together are four independent Poisson counts, exactly."""
-    poisson_mean = reference._poisson_mean(n)
-    table = reference._pattern_table(poisson_mean)
+    poisson_mean = draws._poisson_mean(n)
+    table = draws._pattern_table(poisson_mean)
     slots = dict(zip(table.patterns, np.diff([0, *table.ends]).tolist(), strict=True))
     rest = dict(zip(table.classes, np.diff([0, *table.class_ends]).tolist(), strict=True))
     for a, b, c, d in product(range(7), repeat=4):
@@ -294,12 +295,11 @@ def test_pattern_table__poisson(n: int) -> None:
 
 def test_poisson_counts__left_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the slots, classes and their arrangements follow the remainders: to 0.05 each."""
-    table = reference._pattern_table(reference._poisson_mean(70))
-    monkeypatch.setattr(reference, "_pattern_table", lambda _mean: table._replace(ends=[0]))
+    table = draws._pattern_table(draws._poisson_mean(70))
+    monkeypatch.setattr(draws, "_pattern_table", lambda _mean: table._replace(ends=[0]))
     words = key(SEED)
     observed = Counter(
-        tuple(reference._poisson_counts(4, 0.5, (0, replicate, 0), words))
-        for replicate in range(8_000)
+        tuple(draws._poisson_counts(4, 0.5, (0, replicate, 0), words)) for replicate in range(8_000)
     )
     law: dict[tuple[int, ...], float] = {}
     weights = np.diff([0, *table.class_ends])
@@ -313,7 +313,7 @@ def test_poisson_counts__left_over(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_places__unbiased() -> None:
     """Words that would favour some places are rejected: every third place is a third, to 0.05."""
     # Without rejection, places divisible by 3 would have probability 1/2 at this size.
-    places = islice(reference._places(3 * 2**30, (0, 0, PURPOSE), key(SEED)), 10_000)
+    places = islice(draws._places(3 * 2**30, (0, 0, PURPOSE), key(SEED)), 10_000)
     residues = Counter(place % 3 for place in places)
     assert_same_law([residues[r] for r in range(3)], [1 / 3] * 3, detects=0.05)
 
@@ -323,7 +323,7 @@ def test_places__unbiased() -> None:
 )
 def test_poisson_mean__steps(n: int, below: int) -> None:
     """The mean stays two standard deviations below 1, in steps of 1/256."""
-    assert 1 - below / 256 == reference._poisson_mean(n)
+    assert 1 - below / 256 == draws._poisson_mean(n)
 
 
 # Swaps
@@ -361,7 +361,7 @@ def test_swaps__classes(size: int) -> None:
     n_replicates = 4_000 if size < 1_000 else 2_000
     words = key(SEED)
     totals = [
-        reference._half_of(size, (1, r, reference.SWAP_CLASSES), words) for r in range(n_replicates)
+        draws._half_of(size, (1, r, reference.SWAP_CLASSES), words) for r in range(n_replicates)
     ]
     edges = np.unique(binom.ppf(np.linspace(0, 1, 9)[1:-1], size, 0.5))
     law = np.diff([0, *binom.cdf(edges, size, 0.5), 1])

@@ -50,25 +50,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, count, islice, permutations, product
+from itertools import accumulate, count, islice, permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from numpy.random import SeedSequence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 __all__ = [
-    "all_bootstraps",
-    "all_swaps",
     "binomial",
-    "bootstrap_pvalue",
     "bootstrap_rows",
     "key",
+    "members_of",
     "philox",
-    "randomization_pvalue",
     "rows_of",
     "swapped",
     "swaps",
@@ -78,7 +74,6 @@ Row = TypeVar("Row")
 Words: TypeAlias = tuple[int, int, int, int]
 Key: TypeAlias = tuple[int, int]
 Stream: TypeAlias = tuple[int, int, int]
-Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 SUPERBLOCK = 65_536
 
@@ -162,7 +157,7 @@ def bootstrap_rows(
     """
     words = key(seed)
     if path == "collapse":
-        return _class_draws(_members(n, classes), replicate, words)
+        return _class_draws(members_of(n, classes), replicate, words)
     if path == "rows":
         return list(islice(_places(n, (0, replicate, PLACES), words), n))
     if path in {"patterns", "weights"}:
@@ -202,7 +197,7 @@ def swaps(
     words = key(seed)
     if path == "collapse":
         flags = [False] * n
-        for index, units in enumerate(_members(n, classes)):
+        for index, units in enumerate(members_of(n, classes)):
             stream = (index, replicate, SWAP_CLASSES)
             for unit in units[: _half_of(len(units), stream, words)]:
                 flags[unit] = True
@@ -220,7 +215,7 @@ def rows_of(units: Iterable[int], groups: Sequence[Hashable]) -> list[int]:
     >>> rows_of([1, 0, 1], ["x", "y", "x"])
     [1, 0, 2, 1]
     """
-    members = _members(len(groups), groups)
+    members = members_of(len(groups), groups)
     return [row for unit in units for row in members[unit]]
 
 
@@ -242,86 +237,6 @@ def swapped(
     for row in chosen if groups is None else rows_of(chosen, groups):
         new_a[row], new_b[row] = rows_b[row], rows_a[row]
     return new_a, new_b
-
-
-def all_bootstraps(n: int) -> Iterator[tuple[int, ...]]:
-    """All n**n equally likely bootstrap draws of n units: 823,543 for 7.
-
-    >>> list(all_bootstraps(2))
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
-    """
-    return product(range(n), repeat=n)
-
-
-def all_swaps(n: int) -> Iterator[list[bool]]:
-    """All 2**n equally likely swaps of n units, in the order of the path ``"enumeration"``.
-
-    >>> list(all_swaps(1))
-    [[False], [True]]
-    """
-    return (swaps(n, 0, replicate, "enumeration") for replicate in range(2**n))
-
-
-def bootstrap_pvalue(
-    rows_a: Sequence[Row],
-    rows_b: Sequence[Row],
-    statistic: Callable[[list[Row]], Fraction | float],
-    alternative: Alternative = "two-sided",
-    groups: Sequence[Hashable] | None = None,
-) -> Fraction:
-    """Compute the p-value of the paired bootstrap shift test from all resamples.
-
-    The effect is statistic(a) - statistic(b), d observed and d* resampled. The p-value is the share
-    of ``d* >= 2d`` ("greater"), ``d* <= 2d`` ("less") or ``|d* - d| >= |d|`` ("two-sided").
-    Values are compared with no tolerance: rows of Fractions give exact ties, floats do not.
-
-    >>> a, b = [Fraction(3), Fraction(1)], [Fraction(0), Fraction(0)]
-    >>> bootstrap_pvalue(a, b, lambda rows: sum(rows) / len(rows), "greater")
-    Fraction(0, 1)
-    """
-    labels = range(len(rows_a)) if groups is None else groups
-
-    def effect(units: Iterable[int]) -> Fraction:
-        rows = rows_of(units, labels)
-        return _difference(statistic, [rows_a[row] for row in rows], [rows_b[row] for row in rows])
-
-    n_units = len(set(labels))
-    observed = effect(range(n_units))
-    shifted = (effect(units) - observed for units in all_bootstraps(n_units))
-    return _share(_at_least(value, observed, alternative) for value in shifted)
-
-
-def randomization_pvalue(
-    rows_a: Sequence[Row],
-    rows_b: Sequence[Row],
-    statistic: Callable[[list[Row]], Fraction | float],
-    alternative: Alternative = "two-sided",
-    groups: Sequence[Hashable] | None = None,
-) -> Fraction:
-    """Compute the p-value of approximate randomization from all swaps.
-
-    The effect is statistic(a) - statistic(b), t observed and t* after swaps. The p-value is the
-    share of ``t* >= t`` ("greater"), ``t* <= t`` ("less") or ``|t*| >= |t|`` ("two-sided").
-    Units that are equal in both systems are never swapped: it would change nothing.
-    Values are compared with no tolerance: rows of Fractions give exact ties, floats do not.
-
-    >>> a, b = [Fraction(3), Fraction(1)], [Fraction(0), Fraction(0)]
-    >>> randomization_pvalue(a, b, lambda rows: sum(rows) / len(rows))
-    Fraction(1, 2)
-    """
-    labels = range(len(rows_a)) if groups is None else groups
-    members = _members(len(labels), labels)
-    differing = [rows for rows in members if any(rows_a[row] != rows_b[row] for row in rows)]
-
-    def effect(flags: Sequence[bool]) -> Fraction:
-        changed = {row for rows, flag in zip(differing, flags, strict=True) if flag for row in rows}
-        row_flags = [row in changed for row in range(len(rows_a))]
-        return _difference(statistic, *swapped(rows_a, rows_b, row_flags))
-
-    observed = effect([False] * len(differing))
-    return _share(
-        _at_least(effect(flags), observed, alternative) for flags in all_swaps(len(differing))
-    )
 
 
 def _double(high: int, low: int) -> float:
@@ -489,7 +404,7 @@ def _superblock_draws(
     return draws + list(islice(_places(size, (*where, PLACES), key), target - len(draws)))
 
 
-def _members(n: int, labels: Sequence[Hashable] | None) -> list[list[int]]:
+def members_of(n: int, labels: Sequence[Hashable] | None) -> list[list[int]]:
     """List the indices of every label, labels in order of first appearance."""
     if labels is None or len(labels) != n:
         found = "missing" if labels is None else f"{len(labels)} values"
@@ -527,25 +442,3 @@ def _bits(start: int, replicate: int, key: Key) -> list[bool]:
     block, unit = divmod(start, SUPERBLOCK)
     words = philox((unit // 128, block, replicate, SWAPS), key)
     return [bool(word >> bit & 1) for word in words for bit in range(32)]
-
-
-def _difference(
-    statistic: Callable[[list[Row]], Fraction | float], rows_a: list[Row], rows_b: list[Row]
-) -> Fraction:
-    return Fraction(statistic(rows_a)) - Fraction(statistic(rows_b))
-
-
-def _at_least(value: Fraction, observed: Fraction, alternative: Alternative) -> bool:
-    """Whether `value` is as extreme as `observed`, ties included."""
-    if alternative == "greater":
-        return value >= observed
-    if alternative == "less":
-        return value <= observed
-    if alternative == "two-sided":
-        return abs(value) >= abs(observed)
-    raise ValueError(f'`alternative` is {alternative!r}; use "two-sided", "greater" or "less".')
-
-
-def _share(flags: Iterable[bool]) -> Fraction:
-    chosen = list(flags)
-    return Fraction(sum(chosen), len(chosen))

@@ -1,0 +1,54 @@
+"""The slow reference: plain Python that shares nothing with the rest but the random words.
+
+``draws`` follows every path word by word and gives each resample as a list of rows; ``exact`` lists
+all resamples or swaps of small problems. Imports nothing of the library, and is imported by none of
+it; the tests compare the two.
+"""
+
+from __future__ import annotations
+
+from fastboot.reference.draws import (
+    CLASSES,
+    PATTERNS,
+    PLACES,
+    REMAINDERS,
+    SPLITS,
+    SUPERBLOCK,
+    SWAP_CLASSES,
+    SWAPS,
+    binomial,
+    bootstrap_rows,
+    key,
+    philox,
+    rows_of,
+    swapped,
+    swaps,
+)
+from fastboot.reference.exact import (
+    all_bootstraps,
+    all_swaps,
+    bootstrap_pvalue,
+    randomization_pvalue,
+)
+
+__all__ = [
+    "CLASSES",
+    "PATTERNS",
+    "PLACES",
+    "REMAINDERS",
+    "SPLITS",
+    "SUPERBLOCK",
+    "SWAPS",
+    "SWAP_CLASSES",
+    "all_bootstraps",
+    "all_swaps",
+    "binomial",
+    "bootstrap_pvalue",
+    "bootstrap_rows",
+    "key",
+    "philox",
+    "randomization_pvalue",
+    "rows_of",
+    "swapped",
+    "swaps",
+]
