@@ -1,0 +1,163 @@
+"""The commands: ``compare``, ``demo`` and ``--version``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import fastboot as fb
+from fastboot.cli import options, report, terminal
+from fastboot.cli.comparison import Comparison
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="fastboot",
+    help="Is system A really better than system B? Bootstrap and approximate randomization tests.",
+    add_completion=False,
+    no_args_is_help=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    if version:
+        Console().out(f"fastboot {fb.__version__}", highlight=False)
+    elif context.invoked_subcommand is None:
+        Console().print(context.get_help())
+
+
+@app.command()
+def compare(
+    *,
+    file: options.File,
+    a: options.A,
+    b: options.B,
+    gold: options.Gold = None,
+    groups: options.Groups = None,
+    denominator: options.Denominator = None,
+    weights: options.Weights = None,
+    metric: options.Metric = None,
+    positive: options.Positive = None,
+    test: options.Test = None,
+    alternative: options.Alternative = None,
+    method: options.Method = None,
+    confidence_level: options.Level = None,
+    resamples: options.Resamples = None,
+    nan_policy: options.NanPolicy = None,
+    seed: options.Seed = None,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Compare two systems from a file that holds one row per item."""
+    comparison = Comparison(
+        file=file,
+        a=a,
+        b=b,
+        metric=metric,
+        gold=gold,
+        positive=positive,
+        denominator=denominator,
+        weights=weights,
+        groups=groups,
+        test=test,
+        alternative=alternative,
+        method=method,
+        confidence_level=confidence_level,
+        resamples=resamples,
+        nan_policy=nan_policy,
+        seed=seed,
+        threads=threads,
+    )
+    _show(comparison, json=json)
+
+
+@app.command()
+def demo(
+    *,
+    test: options.Test = None,
+    alternative: options.Alternative = None,
+    method: options.Method = None,
+    confidence_level: options.Level = None,
+    resamples: options.Resamples = None,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    json: options.Json = False,
+) -> None:
+    """Compare two spam classifiers on the real data in the package."""
+    comparison = Comparison(
+        file=fb.example_path(),
+        a="logistic",
+        b="naive_bayes",
+        metric="f1",
+        gold="spam",
+        groups="text",
+        test=test,
+        alternative=alternative,
+        method=method,
+        confidence_level=confidence_level,
+        resamples=resamples,
+        seed=seed,
+        threads=threads,
+    )
+    _show(comparison, json=json)
+    if not json:
+        console = Console(highlight=False)
+        console.print("\nThe same answer with")
+        # One line for the clipboard, however long.
+        console.print(Text(comparison.command(), "bold"), soft_wrap=True)
+
+
+def _show(comparison: Comparison, *, json: bool) -> None:
+    with warnings.catch_warnings(), terminal.progress() as progress:
+        # The notes of the result say it.
+        warnings.filterwarnings("ignore", "the statistic is undefined", RuntimeWarning)
+        result = comparison.answer(progress)
+    console = Console(highlight=False)
+    if json:
+        console.out(result.to_json(), highlight=False)
+    else:
+        console.print(report.panel(comparison, result))
+        for note in result.notes:
+            console.print(Text.assemble(("note: ", "yellow"), note))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code.
+
+    Parameters
+    ----------
+    arguments
+        The words after ``fastboot``; by default those of this process.
+
+    Returns
+    -------
+    int
+        0 after an answer, 2 after bad usage or bad data (one line on stderr says what), 130 after
+        Ctrl-C.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    fastboot 0.1.0
+    0
+    """
+    try:
+        return app(arguments, prog_name="fastboot", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        terminal.complain(error.format_message())
+    except (OSError, TypeError, ValueError) as error:
+        terminal.complain(options.translate(str(error)))
+    return 2

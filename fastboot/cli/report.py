@@ -1,0 +1,97 @@
+"""What a person is shown: a comparison and its result as a panel of tables."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from fastboot.cli.comparison import Comparison, Result
+
+__all__ = ["panel"]
+
+
+def panel(comparison: Comparison, result: Result) -> Panel:
+    """The answer in a frame, with how it was found below it."""
+    return Panel(
+        Group(_answer_table(comparison, result), Text(), _run_table(comparison, result)),
+        title=Text(_title(comparison), "bold not dim"),
+        title_align="left",
+        border_style="dim",
+        expand=False,
+        padding=(1, 2),
+    )
+
+
+def _title(comparison: Comparison) -> str:
+    test = "Approximate randomization" if comparison.test == "randomization" else "Paired bootstrap"
+    metric, second = comparison.chosen_metric, comparison.second_column
+    joined = {"ratio": "over", "weighted-mean": "by"}.get(metric, "against")
+    return f"{test}: {metric} {joined} {second}" if second else f"{test}: {metric}"
+
+
+def _answer_table(comparison: Comparison, result: Result) -> Table:
+    """Both systems, their difference and what it is worth."""
+    digits = _digits(result.standard_error)
+    table = Table.grid(padding=(0, 3))
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(Text(comparison.a, "cyan"), _shown(result.estimate_a, digits), Text("a", "dim"))
+    table.add_row(Text(comparison.b, "cyan"), _shown(result.estimate_b, digits), Text("b", "dim"))
+    difference = Text(_shown(result.estimate, f"+{digits}"), "bold")
+    table.add_row("difference", difference, _interval(result, digits))
+    table.add_row("standard error", _shown(result.standard_error, digits))
+    error = f"Monte Carlo error {_shown(result.pvalue_standard_error, '.1g')}"
+    how = "exact" if result.path == "enumeration" else error
+    table.add_row(
+        "p-value",
+        Text(_shown(result.pvalue, ".3g"), "bold"),
+        Text.assemble(result.alternative, (f", {how}", "dim")),
+    )
+    return table
+
+
+def _interval(result: Result, digits: str) -> Text:
+    low, high = (_shown(bound, f"+{digits}") for bound in result.confidence_interval[:2])
+    return Text.assemble(
+        f"{100 * result.confidence_level:g} % interval ",
+        (low if low == high else f"{low} to {high}", "bold"),
+        (f", {result.confidence_interval.method}", "dim"),
+    )
+
+
+def _digits(standard_error: float) -> str:
+    """The format that shows two digits of the standard error."""
+    if not (math.isfinite(standard_error) and standard_error > 0):
+        return ",.6g"
+    return f",.{max(0, 1 - math.floor(math.log10(standard_error)))}f"
+
+
+def _shown(value: float, digits: str) -> str:
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:{digits if value else digits.removeprefix('+')}}"
+
+
+def _run_table(comparison: Comparison, result: Result) -> Table:
+    """What was resampled, how, and what repeats it."""
+    groups = f" groups by {comparison.groups}" if comparison.groups else ""
+    n_defined = result.n_resamples - result.n_undefined
+    table = Table.grid(padding=(0, 3))
+    table.add_column(style="dim", min_width=len("standard error"))
+    table.add_column(overflow="fold")
+    for name, text in (
+        ("rows", f"{result.n_rows:,}"),
+        ("units", f"{result.n_units:,}{groups}"),
+        ("resamples", f"{result.n_resamples:,}"),
+        ("as extreme", f"{result.n_extreme:,} of {n_defined:,} ({result.rule} rule)"),
+        ("path", result.path),
+        ("seed", str(result.seed)),
+        ("time", f"{result.elapsed:.2f} s"),
+    ):
+        table.add_row(name, Text(text))
+    return table
