@@ -6,8 +6,6 @@ a finished result (`interval`, `test`) without resampling again.
 
 from __future__ import annotations
 
-import html
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 from fastboot import intervals, pvalues
 from fastboot.intervals import ConfidenceInterval
 from fastboot.pvalues import PValue
+from fastboot.rendering import count, html_table, short, shown_pvalue, to_json
 
 __all__ = ["BootstrapResult", "PairedBootstrapResult", "RandomizationResult", "Result"]
 
@@ -92,7 +91,7 @@ class Result:
     @cached_property
     def standard_error(self) -> float:
         """Standard deviation (ddof = 1) of the defined replicates."""
-        return intervals.standard_error(self.replicates[~np.isnan(self.replicates)])
+        return intervals.standard_error(self._defined)
 
     @cached_property
     def confidence_interval(self) -> ConfidenceInterval:
@@ -119,8 +118,12 @@ class Result:
     @cached_property
     def degenerate(self) -> bool:
         """Whether all replicates are equal to the estimate."""
-        defined = self.replicates[~np.isnan(self.replicates)]
-        return defined.size > 0 and bool((abs(defined - self.estimate) <= self.rounding).all())
+        distance = np.abs(self._defined - self.estimate)
+        return distance.size > 0 and bool((distance <= self.rounding).all())
+
+    @property
+    def _defined(self) -> NDArray[np.float64]:
+        return self.replicates[~np.isnan(self.replicates)]
 
     def interval(
         self,
@@ -186,7 +189,7 @@ class Result:
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON; what is not finite becomes null."""
-        return json.dumps(_finite(self.to_dict()), allow_nan=False)
+        return to_json(self.to_dict())
 
     def summary(self) -> str:
         """Return a sentence for a paper."""
@@ -195,29 +198,19 @@ class Result:
     def __repr__(self) -> str:
         low, high = self.confidence_interval[:2]
         return (
-            f"{type(self).__name__}({self.statistic}: {_short(self.estimate)} "
-            f"[{_short(low)}, {_short(high)}]{self._short_pvalue()}, n_units={self.n_units:,}, "
+            f"{type(self).__name__}({self.statistic}: {short(self.estimate)} "
+            f"[{short(low)}, {short(high)}]{self._short_pvalue()}, n_units={self.n_units:,}, "
             f"n_resamples={self.n_resamples:,}, seed={self.seed})"
         )
 
     def _repr_html_(self) -> str:
-        cells = {
-            key.replace("_", " "): value
-            for key, value in self.to_dict().items()
-            if key not in {"kind", "notes"}
+        figures = {
+            key: value for key, value in self.to_dict().items() if key not in {"kind", "notes"}
         }
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(key)}</th>"
-            f"<td style='text-align:left'>{html.escape(_shown(value))}</td></tr>"
-            for key, value in cells.items()
-        )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        return f"<table><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>" + (
-            f"<ul>{notes}</ul>" if notes else ""
-        )
+        return html_table(type(self).__name__, figures, self.notes)
 
     def _estimate_words(self) -> str:
-        return f"{self.statistic} = {_short(self.estimate)}{self._interval_words()}"
+        return f"{self.statistic} = {short(self.estimate)}{self._interval_words()}"
 
     def _interval_words(self) -> str:
         low, high, level, method, _ = self.confidence_interval
@@ -225,14 +218,14 @@ class Result:
             return ", interval undefined"
         names = {"bca": "BCa bootstrap", "normal": "normal"}
         name = names.get(method, f"{method} bootstrap")
-        return f", {100 * level:g}% {name} interval [{_short(low)}, {_short(high)}]"
+        return f", {100 * level:g}% {name} interval [{short(low)}, {short(high)}]"
 
     def _design_words(self) -> str:
-        return f"{self._units_words()}, {_count(self.n_resamples, 'resample')}, seed {self.seed}"
+        return f"{self._units_words()}, {count(self.n_resamples, 'resample')}, seed {self.seed}"
 
     def _units_words(self) -> str:
-        units = _count(self.n_units, self.unit)
-        return units if self.unit == "row" else f"{units} of {_count(self.n_rows, 'row')}"
+        units = count(self.n_units, self.unit)
+        return units if self.unit == "row" else f"{units} of {count(self.n_rows, 'row')}"
 
     def _short_pvalue(self) -> str:
         return ""
@@ -311,16 +304,16 @@ class _PairedResult(Result):
 
     def _estimate_words(self) -> str:
         return (
-            f"difference in {self.statistic} a - b = {_short(self.estimate)} "
-            f"({_short(self.estimate_a)} - {_short(self.estimate_b)}){self._interval_words()}, "
-            f"{self.alternative} {self._test_name()} p {_shown_pvalue(self.pvalue)}"
+            f"difference in {self.statistic} a - b = {short(self.estimate)} "
+            f"({short(self.estimate_a)} - {short(self.estimate_b)}){self._interval_words()}, "
+            f"{self.alternative} {self._test_name()} p {shown_pvalue(self.pvalue)}"
         )
 
     def _test_name(self) -> str:
         raise NotImplementedError
 
     def _short_pvalue(self) -> str:
-        return f", p {_shown_pvalue(self.pvalue)} {self.alternative}"
+        return f", p {shown_pvalue(self.pvalue)} {self.alternative}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -461,35 +454,5 @@ class RandomizationResult(_PairedResult):
 
     def _design_words(self) -> str:
         if self.exact:
-            return f"{self._units_words()}, all {_count(self.n_resamples, 'swap')}"
+            return f"{self._units_words()}, all {count(self.n_resamples, 'swap')}"
         return super()._design_words()
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.4g}"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return _short(value)
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_shown, value)) + "]"
-    return f"{value:,}" if isinstance(value, int) and abs(value) < 10**9 else str(value)
-
-
-def _shown_pvalue(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"= {value:.3g}"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return value

@@ -80,6 +80,7 @@ def test_layers__hold() -> None:
         ("kernels/philox.py", "import scipy.special", "Kernels know only numbers"),
         ("engine.py", "from numba import njit", "Only the compiler and the kernels know numba"),
         ("results.py", "import rich", "Only the command line needs typer and rich"),
+        ("cli/metrics.py", "import fastboot.cli.comparison", "The command line is built in layers"),
     ],
 )
 def test_layers__broken_contract_is_seen(
