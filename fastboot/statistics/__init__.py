@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fastboot.statistics.additive import Additive, Ratio
 from fastboot.statistics.classification import accuracy, f_score, precision, recall
+from fastboot.statistics.combination import combine
 from fastboot.statistics.means import mean, ratio, total, weighted_mean
 
 __all__ = [
     "Additive",
     "Ratio",
     "accuracy",
+    "combine",
     "f_score",
     "mean",
     "precision",

@@ -17,6 +17,7 @@ every fast path::
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -76,6 +77,22 @@ class Additive:
             else Column(column, "number", f"{self.name}, column {i}")
             for i, column in enumerate(columns, 1)
         )
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms: what `finish` takes. Override it where `finish` takes ``*sums``.
+
+        Raises
+        ------
+        TypeError
+            `finish` does not say how many sums it takes.
+        """
+        parameters = inspect.signature(self.finish).parameters.values()
+        if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+            raise TypeError(
+                f"{self.name}.finish() takes any number of sums; define n_terms to say how many"
+            )
+        return len(parameters)
 
     # `*args, **kwargs` of Any let a subclass name its arguments.
     def terms(self, *args: Any, **kwargs: Any) -> Sequence[Term]:

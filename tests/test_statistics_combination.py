@@ -1,0 +1,98 @@
+"""Functions of several statistics."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastboot as fb
+from fastboot import combine
+
+
+def harmonic(x: Any, y: Any) -> Any:
+    """Harmonic mean of two values; picklable, unlike a lambda."""
+    return 2 * x * y / (x + y)
+
+
+@pytest.fixture
+def labels() -> Any:
+    """Gold labels, two systems' labels and documents."""
+    rng = np.random.default_rng(5)
+    return *rng.integers(0, 2, (3, 120)), np.repeat(np.arange(24), 5)
+
+
+@pytest.mark.parametrize("path", ["rows", "patterns", "weights", "collapse"])
+def test_combine__f_score(labels: Any, path: str) -> None:
+    """Precision and recall combine to F, replicate by replicate, in groups."""
+    gold, a, _, documents = labels
+    combined = combine(harmonic, fb.precision(gold, a), fb.recall(gold, a))
+    options = {"groups": documents, "rng": 3, "n_resamples": 200, "path": path}
+    result = fb.bootstrap(combined, **options)
+    expected = fb.bootstrap(fb.f_score(gold, a), rng=3, groups=documents, n_resamples=200)
+    assert result.statistic == "harmonic"
+    if path == expected.path:
+        # Ten roundings of numbers below 2.
+        assert np.abs(result.replicates - expected.replicates).max() <= 20 * 2**-53
+    assert result.estimate == pytest.approx(expected.estimate, rel=1e-15)
+
+
+def test_combine__pairs(labels: Any) -> None:
+    """Two systems compare as with the statistic itself, in both procedures."""
+    gold, a, b, documents = labels
+    combined = [
+        combine(harmonic, fb.precision(gold, x), fb.recall(gold, x), name="f_score") for x in (a, b)
+    ]
+    plain = [fb.f_score(gold, x) for x in (a, b)]
+    for procedure in (fb.paired_bootstrap, fb.approximate_randomization):
+        ours = procedure(*combined, groups=documents, rng=1, path=None)
+        theirs = procedure(*plain, groups=documents, rng=1, path=None)
+        assert ours.estimate == pytest.approx(theirs.estimate, abs=20 * 2**-53)
+        if ours.path == theirs.path == "tables":
+            assert np.abs(ours.replicates - theirs.replicates).max() <= 40 * 2**-53
+            assert ours.n_extreme == theirs.n_extreme
+
+
+def test_combine__of_combinations() -> None:
+    """Column names work, and combinations combine."""
+    table = {"x": [1.0, 2.0, 3.0, 4.0], "y": [2.0, 1.0, 1.0, 4.0]}
+    inner = combine(lambda x, y: x - y, fb.mean("x"), fb.mean("y"), name="gap")
+    outer = combine(lambda gap, x: gap / x, inner, fb.mean("x"), name="relative gap")
+    result = fb.bootstrap(outer, data=table, rng=0, n_resamples=9)
+    assert result.estimate == pytest.approx(0.5 / 2.5)
+    assert result.statistic == "relative gap"
+
+
+def test_combine__picklable() -> None:
+    """A combination by a named function travels to other processes."""
+    statistic = combine(harmonic, fb.mean([1.0, 3.0]), fb.mean([2.0, 4.0]))
+    loaded = pickle.loads(pickle.dumps(statistic))  # noqa: S301 - our own bytes
+    assert fb.bootstrap(loaded, rng=0, n_resamples=9).estimate == pytest.approx(2.4)
+
+
+class AnyNumber(fb.Additive):
+    """Does not say how many terms it has."""
+
+    def terms(self, *columns: Any) -> Any:
+        """As they come."""
+        return columns
+
+    def finish(self, *sums: Any) -> Any:
+        """Their sum."""
+        return sum(sums)
+
+
+@pytest.mark.parametrize(
+    "statistics, message",
+    [
+        ((), "combine: no statistic is given; name at least one after the function"),
+        ((fb.mean("x"), "y"), "combine: argument 2 after the function is 'y'; give statistics"),
+        ((AnyNumber("x"),), r"AnyNumber.finish\(\) takes any number of sums; define n_terms"),
+    ],
+)
+def test_combine__refuses(statistics: Any, message: str) -> None:
+    """What cannot be combined is refused where it is written."""
+    with pytest.raises(TypeError, match=message):
+        combine(max, *statistics)
