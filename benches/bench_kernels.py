@@ -2,7 +2,7 @@
 
 The thresholds in `fastboot/paths.py`, `fastboot/units.py` and in the kernels are read off here:
 `Rows` against `Patterns` at 256 units, `Patterns` against `Weights` at 12 terms, `Classes` against
-`Patterns` for the units that a class must stand for, `Flips` at 1,024 coins, `Room`.
+`Patterns` for the units that a class must stand for, `Flips` at 384 coins, `Room`.
 """
 
 from __future__ import annotations

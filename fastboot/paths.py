@@ -6,7 +6,7 @@ resampling path            taken when
 bootstrap  "constant"      no term varies: every resample is the sample
 bootstrap  "collapse"      the units are few classes: a multinomial over classes
 bootstrap  "rows"          at most 256 units: every draw a place
-bootstrap  "patterns"      up to 10 terms: tables of count patterns
+bootstrap  "patterns"      up to 12 terms: tables of count patterns
 bootstrap  "weights"       more terms: the same draws, written down as weights
 swaps      "constant"      no unit differs between the systems
 swaps      "enumeration"   2**n_units is at most n_resamples: all swaps, exactly
@@ -42,8 +42,9 @@ _UNITS_PER_SWAPPED_CLASS = 1_500
 # Where patterns overtake places (1.6 against 0.8 ns, bench_kernels); below, compiling the smaller
 # kernel also takes 1 s instead of 5 the first time on a machine.
 _MOST_ROWS = 256
-# Where the product of weights overtakes a table for each term (1.9 ns both, bench_kernels).
-_MOST_TABLE_TERMS = 10
+# Where the product of weights overtakes a table for each term in a full superblock (2.0 ns both,
+# bench_kernels); in 10,000 units, at 18 terms.
+_MOST_TABLE_TERMS = 12
 # 2**24 sums of one term are 128 MB.
 _MOST_ENUMERATED_UNITS = 24
 
