@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from pathlib import Path
 
 __all__ = ["MOST_THREADS", "Progress", "Step", "default_threads", "run"]
 
@@ -29,6 +31,8 @@ _SINGLE_THREAD_WORK = 5e-4
 # Scratch memory of a pattern range: 4,096 replicates take 0.3 MB beside the tables.
 _LARGEST_RANGE = 4_096
 MOST_THREADS = 1_024
+# Microseconds of CPU time in each period (control groups v2); containers are limited by it.
+_CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _POLL = 0.05  # seconds between looks at progress while threads work
 
 
@@ -37,7 +41,7 @@ def default_threads() -> int:
     chosen = os.environ.get("FASTBOOT_NUM_THREADS")
     if chosen is None:
         if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
+            return min(len(os.sched_getaffinity(0)), _container_cores())
         return os.cpu_count() or 1
     if not chosen.isdecimal() or not 1 <= int(chosen) <= MOST_THREADS:
         raise ValueError(
@@ -45,6 +49,15 @@ def default_threads() -> int:
             f"{MOST_THREADS:,}, or unset it"
         )
     return int(chosen)
+
+
+def _container_cores() -> int:
+    """Return how many cores the control group of a container grants, rounded up."""
+    try:
+        quota, period = _CPU_QUOTA.read_text(encoding="ascii").split()
+        return max(1, math.ceil(int(quota) / int(period)))
+    except (OSError, ValueError):  # no such group, or the quota "max"
+        return MOST_THREADS
 
 
 def run(

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -494,3 +495,26 @@ def test_default_threads__rubbish_is_refused(
     assert str(caught.value) == (
         f"FASTBOOT_NUM_THREADS is {value!r}; set it to a whole number from 1 to 1,024, or unset it"
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux has control groups")
+@pytest.mark.parametrize(
+    "quota, cores",
+    [
+        ("max 100000", None),
+        ("100000 100000", 1),
+        ("50000 100000", 1),
+        ("150001 50000", 4),
+        ("", None),
+    ],
+)
+def test_default_threads__container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: str, cores: int | None
+) -> None:
+    """A container's share of CPU time limits the threads, rounded up to whole cores."""
+    file = tmp_path / "cpu.max"
+    file.write_text(quota, encoding="ascii")
+    monkeypatch.setattr(engine, "_CPU_QUOTA", file)
+    monkeypatch.delenv("FASTBOOT_NUM_THREADS", raising=False)
+    may_use = len(os.sched_getaffinity(0))
+    assert engine.default_threads() == min(may_use, cores or may_use)
