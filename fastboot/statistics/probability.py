@@ -1,0 +1,330 @@
+"""Statistics of predicted probabilities against gold labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.columns import Column, Labels, Source
+from fastboot.rendering import count
+from fastboot.statistics.additive import Additive, Ratio, Term
+
+__all__ = ["brier_score", "calibration_error", "log_loss"]
+
+Floats = NDArray[np.float64]
+Classes = Sequence[Any] | NDArray[Any]
+
+# scikit-learn clips to it: a certain and wrong answer costs -log(2.2e-16) = 36.04, not infinity.
+_SMALLEST = float(np.finfo(np.float64).eps)
+# scikit-learn's tolerance for probabilities in float32, which columns often were before they came
+# here as float64.
+_SUM_TOLERANCE = float(np.sqrt(np.finfo(np.float32).eps))
+
+
+class _Scored(Additive):
+    """Gold labels, and the probability of one label or of every label."""
+
+    def __init__(
+        self, gold: Source, score: Source, pos_label: Any, labels: Classes | None, name: str
+    ) -> None:
+        columns = _score_columns(score, labels)
+        super().__init__(Column(gold, "label", "gold"), *columns, name=name)
+        self._pos_label = pos_label
+        self._labels = None if labels is None else tuple(labels)
+
+    def _codes(self, gold: Labels, scores: Sequence[Floats]) -> NDArray[np.int64]:
+        """Return the place of each gold label in `labels`, or 1 for `pos_label` and else 0."""
+        for column, score in zip(self.columns[1:], scores, strict=True):
+            _check_probabilities(column, score)
+        if self._labels is None:
+            _check_positive(gold, self._pos_label)
+            places = [int(value == self._pos_label) for value in gold.values]
+            return np.array(places)[gold.codes]
+        _check_sums(scores)
+        place = {label: k for k, label in enumerate(self._labels)}
+        codes = np.array([place.get(value, -1) for value in gold.values])[gold.codes]
+        _check_known(self.columns[0], gold, codes)
+        return codes
+
+
+class _LogLoss(_Scored, Ratio):
+    def terms(self, gold: Labels, *scores: Floats) -> Sequence[Term]:
+        codes = self._codes(gold, scores)
+        if self._labels is None:
+            score = np.clip(scores[0], _SMALLEST, 1.0 - _SMALLEST)
+            # log1p: log(1 - score) would lose the digits of a small score.
+            return -np.where(codes == 1, np.log(score), np.log1p(-score)), 1.0
+        of_gold = np.zeros(codes.size)
+        for k, score in enumerate(scores):
+            of_gold += score * (codes == k)  # a product passes NaN on
+        return -np.log(np.clip(of_gold, _SMALLEST, 1.0 - _SMALLEST)), 1.0
+
+
+class _BrierScore(_Scored, Ratio):
+    def __init__(self, scale: float, *args: Any) -> None:
+        super().__init__(*args)
+        self._scale = scale
+
+    def terms(self, gold: Labels, *scores: Floats) -> Sequence[Term]:
+        codes = self._codes(gold, scores)
+        if self._labels is None:
+            # Both classes are equally far off.
+            return 2.0 * self._scale * (codes - scores[0]) ** 2, 1.0
+        squares = np.zeros(codes.size)
+        for k, score in enumerate(scores):
+            squares += ((codes == k) - score) ** 2
+        return self._scale * squares, 1.0
+
+
+class _CalibrationError(_Scored):
+    def __init__(self, n_bins: int, *args: Any) -> None:
+        super().__init__(*args)
+        self._n_bins = n_bins
+
+    def terms(self, gold: Labels, *scores: Floats) -> Sequence[Term]:
+        codes = self._codes(gold, scores)
+        if self._labels is None:
+            confidence, right = scores[0], codes == 1
+        else:
+            confidence, right = _top(codes, scores)
+        # k / n_bins, rounded once: a score of 0.3 is in the bin that ends there.
+        edges = np.arange(1, self._n_bins) / self._n_bins
+        bins = np.searchsorted(edges, confidence)
+        gaps = right - confidence
+        return *(np.where(bins == k, gaps, 0.0) for k in range(self._n_bins)), 1.0
+
+    def finish(self, *sums: Any) -> Any:
+        *gaps, n_rows = sums
+        return sum(np.abs(gap) for gap in gaps) / n_rows
+
+
+def log_loss(
+    gold: Source, score: Source, *, pos_label: Any = 1, labels: Classes | None = None
+) -> Ratio:
+    """Log loss (cross-entropy): mean of -log(probability of the gold label).
+
+    The logarithm is natural. As in scikit-learn, probabilities are clipped to [eps, 1 - eps] with
+    eps = 2.2e-16 (float64, also for float32 columns), so that a gold label of probability 0 costs
+    36.04 instead of infinity. Good (1952). Always defined.
+
+    Parameters
+    ----------
+    gold
+        Label column (name, or array of shape (n_rows,)).
+    score
+        Column name, or array of shape (n_rows,): probability of `pos_label`. With `labels` a list
+        of such columns, or an array of shape (n_rows, n_labels): probability of each label.
+    pos_label
+        The label that `score` is the probability of; all others are one class. Not used with
+        `labels`.
+    labels
+        The labels that the columns of `score` belong to, in their order (not sorted, as
+        scikit-learn does). Probabilities of a row must sum to 1 within 3.5e-4, scikit-learn's
+        tolerance for float32.
+
+    Raises
+    ------
+    TypeError
+        `score` has several columns without `labels`, or one with them.
+    ValueError
+        `labels` are fewer than two, not distinct, or not as many as columns. When run: a
+        probability is outside [0, 1], those of a row do not sum to 1, `pos_label` is not in
+        `gold`, or a gold label is not in `labels`.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.probability import log_loss
+    >>> loss = log_loss(["spam", "ham"], [0.5, 0.5], pos_label="spam")
+    >>> round(fb.bootstrap(loss, rng=0).estimate, 6)
+    0.693147
+    >>> columns = [[0.5, 0.2], [0.25, 0.3], [0.25, 0.5]]
+    >>> loss = log_loss(["eggs", "spam"], columns, labels=["eggs", "ham", "spam"])
+    >>> round(fb.bootstrap(loss, rng=0).estimate, 6)
+    0.693147
+    """
+    return _LogLoss(gold, score, pos_label, labels, "log_loss")
+
+
+def brier_score(
+    gold: Source,
+    score: Source,
+    *,
+    pos_label: Any = 1,
+    labels: Classes | None = None,
+    scale_by_half: bool = False,
+) -> Ratio:
+    """Brier score: mean over rows of the sum over classes of (probability - outcome)^2.
+
+    The outcome is 1 for the gold label and 0 for the others. This is the definition of Brier
+    (1950), from 0 to 2, for two classes too: 2 (score - outcome)^2. The half of it, from 0 to 1,
+    is what scikit-learn returns by default for two classes; ``scale_by_half=True`` gives that.
+    Always defined.
+
+    Parameters
+    ----------
+    gold, score, pos_label, labels
+        As in :func:`log_loss`.
+    scale_by_half
+        Return half the sum over classes: (score - outcome)^2 for two classes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`log_loss`; or `scale_by_half` is not True or False.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.probability import brier_score
+    >>> fb.bootstrap(brier_score([1, 0], [0.5, 0.5]), rng=0).estimate
+    0.5
+    >>> fb.bootstrap(brier_score([1, 0], [0.5, 0.5], scale_by_half=True), rng=0).estimate
+    0.25
+    """
+    if not isinstance(scale_by_half, bool | np.bool_):
+        raise TypeError(f"`scale_by_half` is {scale_by_half!r}; it must be True or False")
+    scale, name = (0.5, "brier_score(scale_by_half)") if scale_by_half else (1.0, "brier_score")
+    return _BrierScore(scale, gold, score, pos_label, labels, name)
+
+
+def calibration_error(
+    gold: Source,
+    score: Source,
+    *,
+    n_bins: int = 10,
+    pos_label: Any = 1,
+    labels: Classes | None = None,
+) -> Additive:
+    """Expected calibration error, with bins of equal width.
+
+    Sum over bins of share of rows x abs(accuracy - mean confidence), which is the sum over bins of
+    abs(sum of (outcome - confidence)) / number of rows (Naeini, Cooper and Hauskrecht 2015). Bin k
+    of n holds confidences in ((k - 1) / n, k / n], the first one 0 as well; an empty bin adds 0.
+    Always defined.
+
+    The confidence is
+
+    - `score` itself, and the outcome is whether the gold label is `pos_label`: the reliability
+      diagram of one class, as scikit-learn's ``calibration_curve``;
+    - with `labels`, the largest probability of the row, and the outcome is whether its label (the
+      first of equals) is the gold label: the top-label error of Guo et al. (2017).
+
+    For two classes these differ; ``score=[1 - p, p]`` with `labels` gives the second.
+
+    Parameters
+    ----------
+    gold, score, pos_label, labels
+        As in :func:`log_loss`.
+    n_bins
+        Number of bins, 1 or more.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`log_loss`; or `n_bins` is not a whole number of 1 or more.
+
+    Notes
+    -----
+    The gaps enter by their size, so chance adds to them: the error of a sample is on average no
+    smaller than that of its population, and that of a resample no smaller than that of the sample
+    (Jensen's inequality). Percentile intervals lie too high, the more so the fewer rows per bin.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.probability import calibration_error
+    >>> error = calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=2)
+    >>> fb.bootstrap(error, rng=0).estimate
+    0.5
+    """
+    if not hasattr(n_bins, "__index__") or isinstance(n_bins, bool) or n_bins < 1:
+        raise ValueError(f"`n_bins` is {n_bins!r}; it must be a whole number, 1 or more")
+    name = "calibration_error" if labels is None else "top_label_calibration_error"
+    if n_bins != 10:
+        name += f"(n_bins={n_bins})"
+    return _CalibrationError(int(n_bins), gold, score, pos_label, labels, name)
+
+
+def _score_columns(score: Any, labels: Classes | None) -> list[Column]:
+    """Return the one column, or the column of each label."""
+    is_table = getattr(score, "ndim", 1) == 2
+    is_list = isinstance(score, list | tuple) and len(score) > 0 and hasattr(score[0], "__len__")
+    if labels is None:
+        if is_table or is_list:
+            raise TypeError("`score` has several columns; name the label of each with labels=")
+        return [Column(score, "number", "score")]
+    if len(labels) < 2:
+        raise ValueError(f"`labels` has {count(len(labels), 'label')}; give two or more")
+    repeated = [label for label, times in Counter(labels).items() if times > 1]
+    if repeated:
+        raise ValueError(f"`labels` has {repeated[0]!r} more than once; give each label once")
+    if not (is_table or is_list):
+        raise TypeError(
+            f"`score` is one column but `labels` has {len(labels)}; give a list of columns, or an "
+            f"array of shape (n_rows, {len(labels)})"
+        )
+    columns = list(np.asarray(score).T) if is_table else list(score)
+    if len(columns) != len(labels):
+        raise ValueError(
+            f"`score` has {count(len(columns), 'column')} but `labels` has {len(labels)}; give "
+            "one column for each label"
+        )
+    return [Column(column, "number", f"score[{k}]") for k, column in enumerate(columns)]
+
+
+def _top(codes: NDArray[np.int64], scores: Sequence[Floats]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the largest probability of each row, and whether it is that of the gold label."""
+    top, place = scores[0], np.zeros(codes.size, dtype=np.int64)
+    for k, score in enumerate(scores[1:], 1):
+        place[score > top] = k
+        top = np.maximum(top, score)  # passes NaN on
+    return top, place == codes
+
+
+def _check_probabilities(column: Column, score: Floats) -> None:
+    outside = (score < 0.0) | (score > 1.0)
+    if outside.any():
+        row = int(outside.argmax())
+        raise ValueError(
+            f"{column} has {count(int(outside.sum()), 'value')} outside [0, 1] (first at row "
+            f"{row:,}: {score[row]:g}); a probability is from 0 to 1"
+        )
+
+
+def _check_sums(scores: Sequence[Floats]) -> None:
+    totals = np.zeros(scores[0].size)
+    for score in scores:
+        totals += score
+    wrong = np.abs(totals - 1.0) > _SUM_TOLERANCE
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"`score` has {count(int(wrong.sum()), 'row')} whose probabilities do not sum to 1 "
+            f"(first at row {row:,}: {totals[row]:g}); divide them by their sum"
+        )
+
+
+def _check_positive(gold: Labels, pos_label: Any) -> None:
+    # A gold column of 0s alone, or of 1s, says enough.
+    if pos_label in gold.values or all(label in (0, 1) for label in (pos_label, *gold.values)):
+        return
+    shown = ", ".join(repr(value) for value in gold.values[:10])
+    raise ValueError(
+        f"`pos_label` is {pos_label!r}, which is not in `gold`; the labels are "
+        f"{shown}{', ...' if len(gold.values) > 10 else ''}"
+    )
+
+
+def _check_known(column: Column, gold: Labels, codes: NDArray[np.int64]) -> None:
+    unknown = codes < 0
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise ValueError(
+            f"{column} has {count(int(unknown.sum()), 'row')} whose label is not in `labels` "
+            f"(first at row {row:,}: {gold.values[gold.codes[row]]!r})"
+        )
