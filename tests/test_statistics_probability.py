@@ -1,4 +1,4 @@
-"""Log loss, Brier score and calibration error."""
+"""Log loss, Brier score, calibration error and reliability table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from sklearn import calibration, metrics
 
 import fastboot as fb
 from fastboot import reference
-from fastboot.statistics.probability import brier_score, calibration_error, log_loss
+from fastboot.statistics.combination import combine
+from fastboot.statistics.probability import (
+    brier_score,
+    calibration_error,
+    log_loss,
+    reliability_table,
+)
 
 FEW = {"rng": 0, "n_resamples": 9}
 SEED = 11
@@ -302,6 +308,67 @@ def test_names__tell_conventions_apart() -> None:
     for a, b in [(brier_score(gold, score), half), (calibration_error(gold, score), top)]:
         with pytest.raises(TypeError, match="so both must be the same"):
             fb.approximate_randomization(a, b)
+
+
+def test_combine__all_three(binary: Any) -> None:
+    """Functions of these statistics are statistics."""
+    parts = [make(*binary) for make in (calibration_error, log_loss, brier_score)]
+    expected = observed(parts[0]) + 10.0 * observed(parts[1]) + 100.0 * observed(parts[2])
+    together = combine(lambda x, y, z: x + 10.0 * y + 100.0 * z, *parts)
+    assert observed(together) == near(expected)
+
+
+@pytest.mark.parametrize("with_labels", [False, True])
+def test_reliability_table__sums_to_the_error(with_labels: bool, binary: Any, three: Any) -> None:
+    """Shares of rows times gaps; a table of named columns gives the same."""
+    gold, score = three if with_labels else binary
+    options: dict[str, Any] = {"labels": LABELS} if with_labels else {}
+    for n_bins in (1, 7, 10):
+        table = reliability_table(gold, score, n_bins=n_bins, **options)
+        gaps = np.abs(table.accuracy - table.mean_confidence)
+        error = np.nansum(table.count * gaps) / N_ROWS
+        assert observed(calibration_error(gold, score, n_bins=n_bins, **options)) == near(error)
+        assert table.count.sum() == N_ROWS
+        filled = table.count > 0
+        assert np.isnan(gaps).tolist() == (~filled).tolist()
+        within = (table.low <= table.mean_confidence) & (table.mean_confidence <= table.high)
+        assert within[filled].all()
+    names = list(LABELS) if with_labels else "p"
+    columns = score.T if with_labels else [score]
+    data = {"gold": gold} | dict(zip(LABELS if with_labels else ["p"], columns, strict=True))
+    named = reliability_table("gold", names, data=data, **options)
+    assert repr(named) == repr(table)
+
+
+def test_reliability_table__scikit_learn(binary: Any) -> None:
+    """Accuracy and mean confidence are the two axes of scikit-learn's curve."""
+    gold, score = binary
+    accuracy, confidence = calibration.calibration_curve(gold, score, n_bins=10)
+    table = reliability_table(gold, score)
+    assert table.accuracy[table.count > 0].tolist() == near(accuracy.tolist())
+    assert table.mean_confidence[table.count > 0].tolist() == near(confidence.tolist())
+
+
+def test_reliability_table__empty_bins() -> None:
+    """Empty bins are null in JSON and a dash on the screen; missing rows may be left out."""
+    table = reliability_table([1, 0, 1], [0.5, 0.25, math.nan], n_bins=2, nan_policy="omit")
+    assert table.to_json() == (
+        '{"low": [0.0, 0.5], "high": [0.5, 1.0], "count": [2, 0], '
+        '"mean_confidence": [0.375, null], "accuracy": [0.5, null]}'
+    )
+    assert repr(table).splitlines()[1].split() == ["[0,", "0.5]", "2", "0.375", "0.5"]
+    assert repr(table).splitlines()[2].split() == ["(0.5,", "1]", "0", "-", "-"]
+
+
+def test_reliability_table__refuses() -> None:
+    """Missing values are in no bin."""
+    with pytest.raises(ValueError, match=r"`score` has 1 NaN \(first at row 1\); pass nan_policy="):
+        reliability_table([1, 0], [0.5, math.nan])
+    message = 'nan_policy=\'propagate\': NaN is in no bin; choose "raise" or "omit"'
+    with pytest.raises(ValueError, match=message):
+        reliability_table([1, 0], [0.5, math.nan], nan_policy="propagate")
+    with pytest.raises(ValueError, match="`n_bins` is 0; it must be a whole number, 1 or more"):
+        reliability_table([1, 0], [0.5, 0.5], n_bins=0)
 
 
 @pytest.mark.parametrize("make", [log_loss, brier_score, calibration_error])

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.columns import Column, Labels, Source
-from fastboot.rendering import count
+from fastboot.columns import Column, Labels, Source, load
+from fastboot.rendering import count, short, to_json
 from fastboot.statistics.additive import Additive, Ratio, Term
 
-__all__ = ["brier_score", "calibration_error", "log_loss"]
+__all__ = [
+    "ReliabilityTable",
+    "brier_score",
+    "calibration_error",
+    "log_loss",
+    "reliability_table",
+]
 
 Floats = NDArray[np.float64]
 Classes = Sequence[Any] | NDArray[Any]
@@ -80,12 +87,23 @@ class _BrierScore(_Scored, Ratio):
         return self._scale * squares, 1.0
 
 
+class _Bins(NamedTuple):
+    place: NDArray[np.int64]
+    confidence: Floats
+    right: NDArray[np.bool_]
+
+
 class _CalibrationError(_Scored):
     def __init__(self, n_bins: int, *args: Any) -> None:
         super().__init__(*args)
         self._n_bins = n_bins
 
-    def terms(self, gold: Labels, *scores: Floats) -> Sequence[Term]:
+    @property
+    def n_terms(self) -> int:
+        return self._n_bins + 1
+
+    def bins(self, gold: Labels, *scores: Floats) -> _Bins:
+        """Return the bin of each row, its confidence, and whether it came true."""
         codes = self._codes(gold, scores)
         if self._labels is None:
             confidence, right = scores[0], codes == 1
@@ -93,7 +111,10 @@ class _CalibrationError(_Scored):
             confidence, right = _top(codes, scores)
         # k / n_bins, rounded once: a score of 0.3 is in the bin that ends there.
         edges = np.arange(1, self._n_bins) / self._n_bins
-        bins = np.searchsorted(edges, confidence)
+        return _Bins(np.searchsorted(edges, confidence), confidence, right)
+
+    def terms(self, gold: Labels, *scores: Floats) -> Sequence[Term]:
+        bins, confidence, right = self.bins(gold, *scores)
         gaps = right - confidence
         return *(np.where(bins == k, gaps, 0.0) for k in range(self._n_bins)), 1.0
 
@@ -242,7 +263,100 @@ def calibration_error(
     >>> fb.bootstrap(error, rng=0).estimate
     0.5
     """
-    if not hasattr(n_bins, "__index__") or isinstance(n_bins, bool) or n_bins < 1:
+    return _calibration_error(gold, score, n_bins, pos_label, labels)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReliabilityTable:
+    """How often predictions of each confidence came true, shape (n_bins,) each.
+
+    Attributes
+    ----------
+    low, high
+        Bounds of the bins, float64: above `low`, up to `high`; the first bin holds 0 too.
+    count
+        Rows, int64.
+    mean_confidence
+        Mean confidence of the rows, float64; NaN in an empty bin.
+    accuracy
+        Share of rows whose prediction came true, float64; NaN in an empty bin.
+    """
+
+    low: Floats
+    high: Floats
+    count: NDArray[np.int64]
+    mean_confidence: Floats
+    accuracy: Floats
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns as lists."""
+        return {field.name: getattr(self, field.name).tolist() for field in fields(self)}
+
+    def to_json(self) -> str:
+        """Return `to_dict` as strict JSON; NaN becomes null."""
+        return to_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        lines = [f"{'bin':>16}{'count':>12}{'confidence':>12}{'accuracy':>12}"]
+        for low, high, rows, mean, share in zip(*self.to_dict().values(), strict=True):
+            ends = f"{'(' if low else '['}{short(low)}, {short(high)}]"
+            figures = [short(x) if rows else "-" for x in (mean, share)]
+            lines.append(f"{ends:>16}{rows:>12,}{figures[0]:>12}{figures[1]:>12}")
+        return "\n".join(lines)
+
+
+def reliability_table(
+    gold: Source,
+    score: Source,
+    *,
+    data: object = None,
+    n_bins: int = 10,
+    pos_label: Any = 1,
+    labels: Classes | None = None,
+    nan_policy: str = "raise",
+) -> ReliabilityTable:
+    """Return the bins that :func:`calibration_error` sums up.
+
+    Parameters
+    ----------
+    gold, score, n_bins, pos_label, labels
+        As in :func:`calibration_error`.
+    data
+        The table that column names refer to.
+    nan_policy
+        What a missing value (null or NaN) does: "raise", or "omit" drops the row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`calibration_error`; a column cannot be used; or `nan_policy` is another word.
+
+    Examples
+    --------
+    >>> from fastboot.statistics.probability import reliability_table
+    >>> reliability_table([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=3)
+                 bin       count  confidence    accuracy
+         [0, 0.3333]           2        0.25           1
+    (0.3333, 0.6667]           0           -           -
+         (0.6667, 1]           2        0.75         0.5
+    """
+    if nan_policy == "propagate":
+        raise ValueError('nan_policy=\'propagate\': NaN is in no bin; choose "raise" or "omit"')
+    statistic = _calibration_error(gold, score, n_bins, pos_label, labels)
+    columns: Any = load(statistic.columns, data, nan_policy).columns
+    place, confidence, right = statistic.bins(*columns)
+    rows, confidences, hits = (
+        np.bincount(place, weights, minlength=n_bins) for weights in (None, confidence, right)
+    )
+    edges = np.arange(n_bins + 1) / n_bins
+    with np.errstate(invalid="ignore"):  # 0 / 0 in empty bins
+        return ReliabilityTable(edges[:-1], edges[1:], rows, confidences / rows, hits / rows)
+
+
+def _calibration_error(
+    gold: Source, score: Source, n_bins: Any, pos_label: Any, labels: Classes | None
+) -> _CalibrationError:
+    if not hasattr(n_bins, "__index__") or isinstance(n_bins, bool | np.ndarray) or n_bins < 1:
         raise ValueError(f"`n_bins` is {n_bins!r}; it must be a whole number, 1 or more")
     name = "calibration_error" if labels is None else "top_label_calibration_error"
     if n_bins != 10:
