@@ -1,0 +1,220 @@
+"""How two columns go together: correlation, errors of predicted numbers, agreement of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.columns import Column, Labels, Source
+from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.moments import check_origins, origin, origin_terms, spread
+
+__all__ = ["agreement", "mae", "pearson", "r_squared", "rmse"]
+
+Floats = NDArray[np.float64]
+
+
+class _Pearson(Additive):
+    # What overflows is refused by name.
+    @np.errstate(over="ignore")
+    def terms(self, x: Floats, y: Floats) -> Sequence[Term]:
+        from_x, from_y = origin(x), origin(y)
+        x, y = x - from_x, y - from_y
+        return 1.0, x, y, x * x, y * y, x * y, *origin_terms(from_x, from_y)
+
+    def finish(self, n: Any, x: Any, y: Any, xx: Any, yy: Any, xy: Any, *origins: Any) -> Any:
+        check_origins(self.name, n, *origins)
+        deviations = np.sqrt(spread(n, x, xx)) * np.sqrt(spread(n, y, yy))
+        # Before np.clip, which would make 1 of infinity.
+        deviations = np.where(deviations == 0.0, np.nan, deviations)
+        return np.clip((xy - x * y / n) / deviations, -1.0, 1.0)
+
+
+class _RSquared(Additive):
+    @np.errstate(over="ignore")
+    def terms(self, gold: Floats, predicted: Floats) -> Sequence[Term]:
+        error = gold - predicted
+        from_gold = origin(gold)
+        gold = gold - from_gold
+        return error * error, 1.0, gold, gold * gold, *origin_terms(from_gold)
+
+    def finish(self, errors: Any, n: Any, gold: Any, squares: Any, *origins: Any) -> Any:
+        check_origins(self.name, n, *origins)
+        return 1.0 - errors / spread(n, gold, squares)
+
+
+class _RootMeanSquare(Additive):
+    @np.errstate(over="ignore")
+    def terms(self, gold: Floats, predicted: Floats) -> Sequence[Term]:
+        error = gold - predicted
+        return error * error, 1.0
+
+    def finish(self, squares: Any, n: Any) -> Any:
+        return np.sqrt(squares / n)
+
+
+class _MeanAbsolute(Ratio):
+    @np.errstate(over="ignore")
+    def terms(self, gold: Floats, predicted: Floats) -> Sequence[Term]:
+        return np.abs(gold - predicted), 1.0
+
+
+class _Agreement(Ratio):
+    def terms(self, first: Labels, second: Labels) -> Sequence[Term]:
+        kinds = [isinstance(labels.values[0], str) for labels in (first, second)]
+        if kinds[0] != kinds[1]:
+            words = ["strings" if kind else "numbers" for kind in kinds]
+            raise ValueError(
+                f"`first` holds {words[0]} but `second` holds {words[1]} (such as "
+                f"{first.values[0]!r} and {second.values[0]!r}); labels must be of one kind"
+            )
+        number = {value: code for code, value in enumerate(first.values)}
+        translated = np.array([number.get(value, -1) for value in second.values])
+        return (translated[second.codes] == first.codes).astype(np.float64), 1.0
+
+
+def pearson(x: Source, y: Source) -> Additive:
+    """Pearson's correlation of two columns.
+
+    sum (x - mean x)(y - mean y) / sqrt(sum (x - mean x)^2 x sum (y - mean y)^2) (Pearson 1896).
+    Undefined where a column is constant, or differs from a constant by rounding only.
+
+    Parameters
+    ----------
+    x, y
+        Column name, or array of shape (n_rows,).
+
+    Raises
+    ------
+    ValueError
+        When run: squares beyond float64; or `approximate_randomization` of columns that lie more
+        than 256 standard deviations from 0, each around another number.
+
+    Notes
+    -----
+    For a metric and human scores of the same outputs: segment-level with a row per segment,
+    system-level with a row per system. BCa intervals (the default) correct the skewness of a
+    correlation near 1.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.association import pearson
+    >>> human, metric = [1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 4, 3, 5, 7, 6, 8]
+    >>> round(fb.bootstrap(pearson(metric, human), rng=0).estimate, 12)
+    0.952380952381
+    """
+    return _Pearson(Column(x, "number", "x"), Column(y, "number", "y"), name="pearson")
+
+
+def r_squared(gold: Source, predicted: Source) -> Additive:
+    """Coefficient of determination of predicted numbers (scikit-learn's ``r2_score``).
+
+    1 - sum (gold - predicted)^2 / sum (gold - mean gold)^2: 1 for perfect predictions, 0 for those
+    of the mean, negative for worse; not the square of a correlation. The mean is that of the
+    resample. Undefined where gold is constant, or differs from a constant by rounding only.
+
+    Parameters
+    ----------
+    gold, predicted
+        Column name, or array of shape (n_rows,) of numbers.
+
+    Raises
+    ------
+    ValueError
+        When run: squares beyond float64; or `approximate_randomization` of systems with gold
+        columns that lie more than 256 standard deviations from 0, each around another number.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.association import r_squared
+    >>> gold, predicted = [1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4, 5, 6, 7, 5]
+    >>> round(fb.bootstrap(r_squared(gold, predicted), rng=0).estimate, 12)
+    0.785714285714
+    """
+    return _RSquared(*_errors(gold, predicted), name="r_squared")
+
+
+def rmse(gold: Source, predicted: Source) -> Additive:
+    """Root mean squared error of predicted numbers: sqrt(sum (gold - predicted)^2 / n).
+
+    Defined for all numbers (scikit-learn's ``root_mean_squared_error``).
+
+    Parameters
+    ----------
+    gold, predicted
+        Column name, or array of shape (n_rows,) of numbers.
+
+    Raises
+    ------
+    ValueError
+        When run: squares beyond float64.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.association import rmse
+    >>> fb.bootstrap(rmse([1, 2, 3, 4], [1, 2, 3, 0]), rng=0).estimate
+    2.0
+    """
+    return _RootMeanSquare(*_errors(gold, predicted), name="rmse")
+
+
+def mae(gold: Source, predicted: Source) -> Ratio:
+    """Mean absolute error of predicted numbers: sum |gold - predicted| / n.
+
+    Defined for all numbers (scikit-learn's ``mean_absolute_error``).
+
+    Parameters
+    ----------
+    gold, predicted
+        Column name, or array of shape (n_rows,) of numbers.
+
+    Raises
+    ------
+    ValueError
+        When run: differences beyond float64.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.association import mae
+    >>> fb.bootstrap(mae([1, 2, 3, 4], [1, 2, 3, 0]), rng=0).estimate
+    1.0
+    """
+    return _MeanAbsolute(*_errors(gold, predicted), name="mae")
+
+
+def agreement(first: Source, second: Source) -> Ratio:
+    """Raw agreement of two annotators: share of rows with the same label.
+
+    Not corrected for chance. Defined for all labels.
+
+    Parameters
+    ----------
+    first, second
+        Column name, or array of shape (n_rows,) of labels: strings, integers, booleans. Both of
+        one kind; 1, 1.0 and True are the same label.
+
+    Raises
+    ------
+    ValueError
+        When run: one column holds strings and the other numbers.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.association import agreement
+    >>> fb.bootstrap(agreement(["good", "bad"], ["good", "good"]), rng=0).estimate
+    0.5
+    """
+    columns = [Column(first, "label", "first"), Column(second, "label", "second")]
+    return _Agreement(*columns, name="agreement")
+
+
+def _errors(gold: Source, predicted: Source) -> list[Column]:
+    return [Column(gold, "number", "gold"), Column(predicted, "number", "predicted")]
