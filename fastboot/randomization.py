@@ -110,7 +110,7 @@ def approximate_randomization(
     run = check_run(n_resamples, rng, path, SWAP_PATHS, n_threads, progress)
     level, sides = check_level(confidence_level), check_alternative(alternative)
     counted = check_flag("add_one", add_one)
-    sample = take([first, second], data, groups, nan_policy)
+    sample = take([first, second], data, groups, nan_policy, mixed=True)
     terms_a, terms_b = sample.terms
     estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
     units = sample.units(estimand.terms)

@@ -70,9 +70,21 @@ class Sample:
 
 
 def take(
-    statistics: Sequence[Additive], data: object, groups: Source | None, nan_policy: str
+    statistics: Sequence[Additive],
+    data: object,
+    groups: Source | None,
+    nan_policy: str,
+    *,
+    mixed: bool = False,
 ) -> Sample:
     """Load the columns that the statistics and the groups name, and compute the terms.
+
+    Parameters
+    ----------
+    statistics, data, groups, nan_policy
+        As in the procedures.
+    mixed
+        The statistics are one, of several systems, and rows will be swapped between these.
 
     Raises
     ------
@@ -82,15 +94,17 @@ def take(
     wanted = [column for statistic in statistics for column in statistic.columns]
     keys = [] if groups is None else [Column(groups, "key", "groups")]
     rows = load([*wanted, *keys], data, nan_policy)
-    columns = iter(rows.columns)
+    remaining = iter(rows.columns)
+    systems = [[next(remaining) for _ in statistic.columns] for statistic in statistics]
     terms = tuple(
         terms_of(
             statistic,
-            [next(columns) for _ in statistic.columns],
+            own,
+            statistic.common(systems if mixed else [own]),
             rows.n_rows,
             may_be_nan=nan_policy == "propagate",
         )
-        for statistic in statistics
+        for statistic, own in zip(statistics, systems, strict=True)
     )
     last = rows.columns[-1]
     if isinstance(last, Keys) and keys:

@@ -23,7 +23,7 @@ from fastboot.statistics.distribution import (
     std,
     variance,
 )
-from fastboot.statistics.moments import origin, origin_terms
+from fastboot.statistics.moments import origin
 
 SEED = 23
 Floats = NDArray[np.float64]
@@ -175,16 +175,18 @@ def test_distribution__swaps_of_different_offsets(name: str, values: Floats) -> 
 
 
 def test_origin__near_and_far() -> None:
-    """Nothing is subtracted from columns near 0 or constant; like columns share the rest."""
+    """Nothing is subtracted from columns near 0 or constant; else a round number near all."""
     rng = np.random.default_rng(SEED)
     x, y = rng.normal(size=(2, 200))
-    assert [0.0] * 4 == [origin(column) for column in (x, x + 200, np.full(9, 1e9), np.zeros(1))]
+    near = (x, x + 200, np.full(9, 1e9), np.zeros(1))
+    assert [0.0] * 4 == [origin("x", column) for column in near]
     for offset in (1e3 + 100, -1e6, 1e12):
-        assert origin(x + offset) == origin(y + offset)
+        shared = origin("x", x + offset, y + offset)
         # The standard deviation of 200 normal numbers is not 20 % above 1.
-        assert abs(origin(x + offset) - offset) <= 256 * 1.2
-    assert origin_terms(0.0, 0.0) == (0.0, 0.0)
-    assert origin_terms(0.0, 512.0) != origin_terms(512.0, 0.0)
+        assert abs(shared - offset) <= 256 * 1.2
+        assert origin("x", x + offset, np.full(200, 7.0)) == origin("x", x + offset)
+    with pytest.raises(ValueError, match=r"^x: a column of `a` or `b` lies more than 256"):
+        origin("x", x + 1e6, y + 2e6)
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e9 / 3])

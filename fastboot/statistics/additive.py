@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
 
-__all__ = ["Additive", "Ratio", "Term"]
+__all__ = ["Additive", "Ratio", "Term", "call_terms"]
 
 Floats = NDArray[np.float64]
 Term = Floats | float
@@ -94,6 +94,19 @@ class Additive:
             )
         return len(parameters)
 
+    def common(self, systems: Sequence[Sequence[Any]]) -> Any:  # noqa: ARG002 - for subclasses
+        """Return what `terms` must know of all systems' columns; None, the default, is nothing.
+
+        A constant that is subtracted against cancellation, say: rows that are swapped between two
+        systems must have been moved alike. What is returned is passed to `terms` as ``common=``.
+
+        Parameters
+        ----------
+        systems
+            For each system whose rows mix, the columns that `terms` gets.
+        """
+        return None
+
     # `*args, **kwargs` of Any let a subclass name its arguments.
     def terms(self, *args: Any, **kwargs: Any) -> Sequence[Term]:
         """Return K terms for each row.
@@ -142,3 +155,10 @@ class Ratio(Additive):
     def finish(self, numerator: Any, denominator: Any) -> Any:
         """Return numerator / denominator."""
         return np.true_divide(numerator, denominator)
+
+
+def call_terms(statistic: Additive, columns: Sequence[Any], common: Any) -> Sequence[Term]:
+    """Return the terms, with what is common to all systems where the statistic asked for it."""
+    if common is None:
+        return statistic.terms(*columns)
+    return statistic.terms(*columns, common=common)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.moments import check_origins, origin, origin_terms, spread
+from fastboot.statistics.moments import origin, spread
 
 __all__ = ["agreement", "mae", "pearson", "r_squared", "rmse"]
 
@@ -18,15 +18,16 @@ Floats = NDArray[np.float64]
 
 
 class _Pearson(Additive):
+    def common(self, systems: Sequence[Sequence[Any]]) -> tuple[float, ...]:
+        return tuple(origin(self.name, *columns) for columns in zip(*systems, strict=True))
+
     # What overflows is refused by name.
     @np.errstate(over="ignore")
-    def terms(self, x: Floats, y: Floats) -> Sequence[Term]:
-        from_x, from_y = origin(x), origin(y)
-        x, y = x - from_x, y - from_y
-        return 1.0, x, y, x * x, y * y, x * y, *origin_terms(from_x, from_y)
+    def terms(self, x: Floats, y: Floats, common: tuple[float, float]) -> Sequence[Term]:
+        x, y = x - common[0], y - common[1]
+        return 1.0, x, y, x * x, y * y, x * y
 
-    def finish(self, n: Any, x: Any, y: Any, xx: Any, yy: Any, xy: Any, *origins: Any) -> Any:
-        check_origins(self.name, n, *origins)
+    def finish(self, n: Any, x: Any, y: Any, xx: Any, yy: Any, xy: Any) -> Any:
         deviations = np.sqrt(spread(n, x, xx)) * np.sqrt(spread(n, y, yy))
         # Before np.clip, which would make 1 of infinity.
         deviations = np.where(deviations == 0.0, np.nan, deviations)
@@ -34,15 +35,16 @@ class _Pearson(Additive):
 
 
 class _RSquared(Additive):
-    @np.errstate(over="ignore")
-    def terms(self, gold: Floats, predicted: Floats) -> Sequence[Term]:
-        error = gold - predicted
-        from_gold = origin(gold)
-        gold = gold - from_gold
-        return error * error, 1.0, gold, gold * gold, *origin_terms(from_gold)
+    def common(self, systems: Sequence[Sequence[Any]]) -> float:
+        return origin(self.name, *(gold for gold, _ in systems))
 
-    def finish(self, errors: Any, n: Any, gold: Any, squares: Any, *origins: Any) -> Any:
-        check_origins(self.name, n, *origins)
+    @np.errstate(over="ignore")
+    def terms(self, gold: Floats, predicted: Floats, common: float) -> Sequence[Term]:
+        error = gold - predicted
+        gold = gold - common
+        return error * error, 1.0, gold, gold * gold
+
+    def finish(self, errors: Any, n: Any, gold: Any, squares: Any) -> Any:
         return 1.0 - errors / spread(n, gold, squares)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastboot.statistics.additive import Additive, Term
+from fastboot.statistics.additive import Additive, Term, call_terms
 
 __all__ = ["combine"]
 
@@ -23,13 +23,21 @@ class _Combination(Additive):
     def n_terms(self) -> int:
         return sum(statistic.n_terms for statistic in self._statistics)
 
-    def terms(self, *columns: Any) -> Sequence[Term]:
+    def common(self, systems: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+        shares = zip(*map(self._shares, systems), strict=True)
+        return tuple(
+            statistic.common(share)
+            for statistic, share in zip(self._statistics, shares, strict=True)
+        )
+
+    def terms(self, *columns: Any, common: Sequence[Any]) -> Sequence[Term]:
+        parts = zip(self._statistics, self._shares(columns), common, strict=True)
+        return [term for part in parts for term in call_terms(*part)]
+
+    def _shares(self, columns: Sequence[Any]) -> list[list[Any]]:
+        """Give each statistic its columns."""
         remaining = iter(columns)
-        return [
-            term
-            for statistic in self._statistics
-            for term in statistic.terms(*(next(remaining) for _ in statistic.columns))
-        ]
+        return [[next(remaining) for _ in statistic.columns] for statistic in self._statistics]
 
     def finish(self, *sums: Any) -> Any:
         remaining = iter(sums)

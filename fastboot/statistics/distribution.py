@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.moments import check_origins, origin, origin_terms, spread
+from fastboot.statistics.moments import origin, spread
 
 __all__ = ["geometric_mean", "harmonic_mean", "skewness", "std", "variance"]
 
@@ -28,21 +28,22 @@ class _Variance(Additive):
         super().__init__(Column(values, "number", "values"), name=shown)
         self._ddof = float(ddof)
 
+    def common(self, systems: Sequence[Sequence[Any]]) -> float:
+        return origin(self.name, *(values for (values,) in systems))
+
     # What overflows is refused by name.
     @np.errstate(over="ignore")
-    def terms(self, values: Floats) -> Sequence[Term]:
-        from_values = origin(values)
-        values = values - from_values
-        return 1.0, values, values * values, *origin_terms(from_values)
+    def terms(self, values: Floats, common: float) -> Sequence[Term]:
+        values = values - common
+        return 1.0, values, values * values
 
-    def finish(self, n: Any, total: Any, squares: Any, *origins: Any) -> Any:
-        check_origins(self.name, n, *origins)
+    def finish(self, n: Any, total: Any, squares: Any) -> Any:
         return spread(n, total, squares) / np.where(n > self._ddof, n - self._ddof, np.nan)
 
 
 class _Deviation(_Variance):
-    def finish(self, n: Any, total: Any, squares: Any, *origins: Any) -> Any:
-        return np.sqrt(super().finish(n, total, squares, *origins))
+    def finish(self, n: Any, total: Any, squares: Any) -> Any:
+        return np.sqrt(super().finish(n, total, squares))
 
 
 class _Skewness(Additive):
@@ -53,15 +54,16 @@ class _Skewness(Additive):
         super().__init__(Column(values, "number", "values"), name=name)
         self._bias = bool(bias)
 
-    @np.errstate(over="ignore")
-    def terms(self, values: Floats) -> Sequence[Term]:
-        from_values = origin(values)
-        values = values - from_values
-        squares = values * values
-        return 1.0, values, squares, squares * values, *origin_terms(from_values)
+    def common(self, systems: Sequence[Sequence[Any]]) -> float:
+        return origin(self.name, *(values for (values,) in systems))
 
-    def finish(self, n: Any, total: Any, squares: Any, cubes: Any, *origins: Any) -> Any:
-        check_origins(self.name, n, *origins)
+    @np.errstate(over="ignore")
+    def terms(self, values: Floats, common: float) -> Sequence[Term]:
+        values = values - common
+        squares = values * values
+        return 1.0, values, squares, squares * values
+
+    def finish(self, n: Any, total: Any, squares: Any, cubes: Any) -> Any:
         mean = total / n
         second = spread(n, total, squares) / n
         third = cubes / n - mean * (3.0 * second + mean * mean)
