@@ -96,3 +96,16 @@ def test_combine__refuses(statistics: Any, message: str) -> None:
     """What cannot be combined is refused where it is written."""
     with pytest.raises(TypeError, match=message):
         combine(max, *statistics)
+
+
+def test_combine__statistics_of_many_sums() -> None:
+    """BLEU and chrF, which take any number of sums, say how many they have."""
+    texts = (
+        ["the cat sat on the mat", "a dog barked at the moon today"],
+        ["the cat sat on a mat"] * 2,
+    )
+    bleu, chrf = fb.bleu(fb.text.bleu_counts(*texts)), fb.chrf(fb.text.chrf_counts(*texts))
+    both = combine(harmonic, bleu, chrf)
+    result = fb.bootstrap(both, rng=0, n_resamples=50)
+    parts = [fb.bootstrap(part, rng=0, n_resamples=50, path=result.path) for part in (bleu, chrf)]
+    assert result.estimate == pytest.approx(harmonic(*(part.estimate for part in parts)))

@@ -28,7 +28,15 @@ _EPSILON = 1e-16  # of sacreBLEU's eps_smoothing, from chrF++.py
 _SMOOTHING = {"exp": None, "none": None, "floor": 0.1, "add-k": 1.0}
 
 
-class _Bleu(Additive):
+class _Counts(Additive):
+    """The terms are the columns."""
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.columns)
+
+
+class _Bleu(_Counts):
     """Columns: correct and total n-grams by order, system length if it is one, reference length."""
 
     def __init__(self, columns: Sequence[Column], method: str, value: float) -> None:
@@ -61,7 +69,7 @@ class _Bleu(Additive):
         return np.where(no_match | (total == 0).any(axis=0), 0.0, score)
 
 
-class _Chrf(Additive):
+class _Chrf(_Counts):
     """Columns: n-grams of the hypothesis by order, of the reference, and those in both."""
 
     def __init__(
