@@ -248,12 +248,12 @@ def test_means__no_weight() -> None:
 @pytest.mark.parametrize(
     "values, weights, message",
     [
-        ([1, 0, -2], None, (r"`values` has 2 values that are not positive \(first at row 1: 0\); "
+        ([1, 0, -2], None, (r"`values` has 2 non-positive values \(first at row 1: 0\); "
          "values must be above 0")),
-        ([1, 2, -2], None, r"`values` has 1 value that is not positive \(first at row 2: -2\)"),
-        ([1, 2], [-1, 2], (r"`weights` has 1 weight that is negative \(first at row 0: -1\); "
+        ([1, 2, -2], None, r"`values` has 1 non-positive value \(first at row 2: -2\)"),
+        ([1, 2], [-1, 2], (r"`weights` has 1 negative weight \(first at row 0: -1\); "
          "weights are 0 or more")),
-        ([1, 2], [-1, -2], r"`weights` has 2 weights that are negative \(first at row 0: -1\)"),
+        ([1, 2], [-1, -2], r"`weights` has 2 negative weights \(first at row 0: -1\)"),
     ],
 )  # fmt: skip
 def test_means__refused(mean: Any, values: Any, weights: Any, message: str) -> None:

@@ -18,7 +18,8 @@ from statistical import FALSE_FAILURE
 
 import fastboot as fb
 from fastboot import reference
-from fastboot.statistics.generation import bleu, chrf, pass_at_k, ter, win_rate, word_error_rate
+from fastboot.statistics.generation import bleu, chrf, ter, word_error_rate
+from fastboot.statistics.judgement import pass_at_k, win_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,8 @@ from fastboot.statistics.association import agreement, mae, pearson, r_squared, 
 from fastboot.statistics.classification import accuracy, f_score, precision, recall
 from fastboot.statistics.combination import combine
 from fastboot.statistics.distribution import geometric_mean, harmonic_mean, skewness, std, variance
-from fastboot.statistics.generation import bleu, chrf, pass_at_k, ter, win_rate, word_error_rate
+from fastboot.statistics.generation import bleu, chrf, ter, word_error_rate
+from fastboot.statistics.judgement import pass_at_k, win_rate
 from fastboot.statistics.means import mean, ratio, total, weighted_mean
 from fastboot.statistics.probability import (
     ReliabilityTable,

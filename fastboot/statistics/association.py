@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.checks import equal_labels
 from fastboot.statistics.moments import origin, spread
 
 __all__ = ["agreement", "mae", "pearson", "r_squared", "rmse"]
@@ -66,16 +67,7 @@ class _MeanAbsolute(Ratio):
 
 class _Agreement(Ratio):
     def terms(self, first: Labels, second: Labels) -> Sequence[Term]:
-        kinds = [isinstance(labels.values[0], str) for labels in (first, second)]
-        if kinds[0] != kinds[1]:
-            words = ["strings" if kind else "numbers" for kind in kinds]
-            raise ValueError(
-                f"`first` holds {words[0]} but `second` holds {words[1]} (such as "
-                f"{first.values[0]!r} and {second.values[0]!r}); labels must be of one kind"
-            )
-        number = {value: code for code, value in enumerate(first.values)}
-        translated = np.array([number.get(value, -1) for value in second.values])
-        return (translated[second.codes] == first.codes).astype(np.float64), 1.0
+        return equal_labels(first, second, ("first", "second")).astype(np.float64), 1.0
 
 
 def pearson(x: Source, y: Source) -> Additive:

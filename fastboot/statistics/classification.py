@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Ratio, Term
+from fastboot.statistics.checks import check_counts, check_kinds, equal_labels, has_label
 
 __all__ = ["accuracy", "f_score", "precision", "recall"]
 
 Floats = NDArray[np.float64]
+_NAMES = ("gold", "predicted")
 
 
 class _Accuracy(Ratio):
     def terms(self, gold: Labels, predicted: Labels) -> Sequence[Term]:
-        return _equal(gold, predicted).astype(np.float64), 1.0
+        return equal_labels(gold, predicted, _NAMES).astype(np.float64), 1.0
 
 
 class _Outcomes(Ratio):
@@ -40,7 +42,7 @@ class _Outcomes(Ratio):
             counts = _outcomes(gold, predicted, self._pos_label)
         else:
             for column, array in zip(self.columns, columns, strict=True):
-                _check_counts(column, array)
+                check_counts(column, array)
             named = {c.argument: array for c, array in zip(self.columns, columns, strict=True)}
             counts = {name: named[name] for name in ("tp", "fp", "fn") if name in named}
         among: Term = 0.0
@@ -209,19 +211,9 @@ def _columns(
     )
 
 
-def _check_counts(column: Column, counts: Floats) -> None:
-    negative = counts < 0
-    if negative.any():
-        n_negative, row = int(negative.sum()), int(negative.argmax())
-        raise ValueError(
-            f"{column} has {n_negative:,} negative count{'' if n_negative == 1 else 's'} (first at "
-            f"row {row:,}: {counts[row]:g}); counts are 0 or more"
-        )
-
-
 def _outcomes(gold: Labels, predicted: Labels, pos_label: Any) -> dict[str, Floats]:
     """Return tp, fp and fn of each row, as 0.0 and 1.0."""
-    _check_kinds(gold, predicted)
+    check_kinds(gold, predicted, _NAMES)
     if pos_label not in gold.values and pos_label not in predicted.values:
         found = list(dict.fromkeys((*gold.values, *predicted.values)))
         shown = ", ".join(repr(value) for value in found[:10])
@@ -229,35 +221,10 @@ def _outcomes(gold: Labels, predicted: Labels, pos_label: Any) -> dict[str, Floa
             f"`pos_label` is {pos_label!r}, which is in neither `gold` nor `predicted`; "
             f"the labels are {shown}{', ...' if len(found) > 10 else ''}"
         )
-    is_gold = _is(gold, pos_label)
-    is_predicted = _is(predicted, pos_label)
+    is_gold = has_label(gold, pos_label)
+    is_predicted = has_label(predicted, pos_label)
     return {
         "tp": (is_gold & is_predicted).astype(np.float64),
         "fp": (is_predicted & ~is_gold).astype(np.float64),
         "fn": (is_gold & ~is_predicted).astype(np.float64),
     }
-
-
-def _is(labels: Labels, label: Any) -> NDArray[np.bool_]:
-    codes, values = labels
-    chosen: NDArray[np.bool_] = np.array([value == label for value in values])[codes]
-    return chosen
-
-
-def _equal(gold: Labels, predicted: Labels) -> NDArray[np.bool_]:
-    """Compare labels that are numbered separately, by way of their values."""
-    _check_kinds(gold, predicted)
-    number = {value: code for code, value in enumerate(gold.values)}
-    translated = np.array([number.get(value, -1) for value in predicted.values])
-    equal: NDArray[np.bool_] = translated[predicted.codes] == gold.codes
-    return equal
-
-
-def _check_kinds(gold: Labels, predicted: Labels) -> None:
-    kinds = [isinstance(labels.values[0], str) for labels in (gold, predicted)]
-    if kinds[0] != kinds[1]:
-        words = ["strings" if kind else "numbers" for kind in kinds]
-        raise ValueError(
-            f"`gold` holds {words[0]} but `predicted` holds {words[1]} (such as "
-            f"{gold.values[0]!r} and {predicted.values[0]!r}); labels must be of one kind"
-        )

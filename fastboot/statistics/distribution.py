@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.checks import refuse_rows
 from fastboot.statistics.moments import origin, spread
 
 __all__ = ["geometric_mean", "harmonic_mean", "skewness", "std", "variance"]
@@ -244,18 +245,6 @@ def _weighted(values: Source, weights: Source | None) -> list[Column]:
 
 
 def _check(columns: Sequence[Column], values: Floats, weights: Floats | None) -> None:
-    _refuse(columns[0], values, values <= 0.0, "value", "not positive", "values must be above 0")
+    refuse_rows(columns[0], values, values <= 0.0, "non-positive value", "values must be above 0")
     if weights is not None:
-        _refuse(columns[1], weights, weights < 0.0, "weight", "negative", "weights are 0 or more")
-
-
-def _refuse(
-    column: Column, values: Floats, wrong: NDArray[np.bool_], noun: str, word: str, rule: str
-) -> None:
-    if wrong.any():
-        n_wrong, row = int(wrong.sum()), int(wrong.argmax())
-        raise ValueError(
-            f"{column} has {n_wrong:,} {noun}{'s' if n_wrong > 1 else ''} that "
-            f"{'are' if n_wrong > 1 else 'is'} {word} (first at row {row:,}: {values[row]:g}); "
-            f"{rule}"
-        )
+        refuse_rows(columns[1], weights, weights < 0.0, "negative weight", "weights are 0 or more")

@@ -1,4 +1,4 @@
-"""Statistics of generated text and code, from the counts of each segment or problem.
+"""Statistics of generated text, from the counts of each segment.
 
 A corpus score is not the mean of segment scores: a resample adds the counts of its segments and
 takes the score of the sums. `fastboot.text` counts with sacreBLEU. ROUGE, embedding scores and
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.columns import Column, Labels, Source
+from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.checks import check_counts, check_integer, check_part
 
-__all__ = ["bleu", "chrf", "pass_at_k", "ter", "win_rate", "word_error_rate"]
+__all__ = ["bleu", "chrf", "ter", "word_error_rate"]
 
 Floats = NDArray[np.float64]
 
@@ -46,9 +47,9 @@ class _Bleu(_Counts):
 
     def terms(self, *counts: Any) -> Sequence[Term]:
         for column, array in zip(self.columns, counts, strict=True):
-            _check_counts(column, array)
+            check_counts(column, array)
         for n in range(_BLEU_ORDERS):
-            _check_part(self.columns, counts, n, n + _BLEU_ORDERS)
+            check_part(self.columns, counts, n, n + _BLEU_ORDERS)
         return counts
 
     def finish(self, *sums: Any) -> Any:
@@ -81,11 +82,11 @@ class _Chrf(_Counts):
 
     def terms(self, *counts: Any) -> Sequence[Term]:
         for column, array in zip(self.columns, counts, strict=True):
-            _check_counts(column, array)
+            check_counts(column, array)
         orders = len(counts) // 3
         for n in range(orders):
-            _check_part(self.columns, counts, n + 2 * orders, n)
-            _check_part(self.columns, counts, n + 2 * orders, n + orders)
+            check_part(self.columns, counts, n + 2 * orders, n)
+            check_part(self.columns, counts, n + 2 * orders, n + orders)
         return counts
 
     def finish(self, *sums: Any) -> Any:
@@ -114,55 +115,8 @@ class _Rate(Ratio):
 
     def terms(self, errors: Floats, length: Floats) -> Sequence[Term]:
         for column, array in zip(self.columns, (errors, length), strict=True):
-            _check_counts(column, array)
+            check_counts(column, array)
         return self._scale * errors, length
-
-
-class _PassAtK(Ratio):
-    def __init__(self, n: Source, c: Source, k: int) -> None:
-        super().__init__(Column(n, "number", "n"), Column(c, "number", "c"), name=f"pass@{k}")
-        self._k = k
-
-    def terms(self, n: Floats, c: Floats) -> Sequence[Term]:
-        for column, array in zip(self.columns, (n, c), strict=True):
-            _check_counts(column, array)
-            _refuse(column, array, array % 1.0 > 0.0, "fraction", "", "samples are whole")
-        rule = f"every problem needs k = {self._k} samples or more"
-        _refuse(self.columns[0], n, n < self._k, "count", f" below {self._k}", rule)
-        _check_part(self.columns, (n, c), 1, 0)
-        passed = np.zeros(len(n))
-        for i in range(self._k):
-            # After i failures c of n - i samples are correct; all of them give exactly 1.
-            passed += (1.0 - passed) * (c / (n - i))
-        return passed, 1.0
-
-
-class _WinRate(Ratio):
-    def __init__(self, columns: Sequence[Column], worth: Sequence[tuple[Any, float]]) -> None:
-        super().__init__(*columns, name="win_rate")
-        self._worth = worth
-
-    def terms(self, *orders: Labels) -> Sequence[Term]:
-        scores = [self._scores(*pair) for pair in zip(self.columns, orders, strict=True)]
-        first, last = scores[0], scores[-1]
-        return np.where(first == last, first, 0.5), 1.0
-
-    def _scores(self, column: Column, winners: Labels) -> Floats:
-        worth = [
-            next((score for label, score in self._worth if label == winner), np.nan)
-            for winner in winners.values
-        ]
-        found: Floats = np.array(worth)[winners.codes]
-        unknown = np.isnan(found)
-        if unknown.any():
-            n_unknown, row = int(unknown.sum()), int(unknown.argmax())
-            known = ", ".join(repr(label) for label, _ in self._worth)
-            raise ValueError(
-                f"{column} has {n_unknown:,} label{'' if n_unknown == 1 else 's'} other than "
-                f"{known} (first at row {row:,}: {winners.values[winners.codes[row]]!r}); say with "
-                "win=, loss= and tie= what they mean"
-            )
-        return found
 
 
 def bleu(
@@ -291,7 +245,7 @@ def chrf(
     """
     if not 0.0 < beta < math.inf:
         raise ValueError(f"`beta` is {beta}; it must be a positive number (2 gives chrF2)")
-    n = _CHRF_ORDERS + _check_integer("word_order", word_order, 0)
+    n = _CHRF_ORDERS + check_integer("word_order", word_order, 0)
     orders = f"chrF with word_order={word_order} takes {n}"
     named = {"hypothesis": hypothesis, "reference": reference, "match": match}
     columns = [
@@ -360,88 +314,6 @@ def word_error_rate(errors: Source, words: Source) -> Ratio:
     )
 
 
-def pass_at_k(n: Source, c: Source, *, k: int) -> Ratio:
-    """pass@k: the probability that one of k samples of a problem is correct, mean over problems.
-
-    1 - C(n - c, k) / C(n, k) for each problem with c correct among n samples, which is unbiased
-    (Chen et al. 2021). Computed as k steps without replacement: no factorials to overflow, and no
-    digits lost where the value is small.
-
-    Parameters
-    ----------
-    n, c
-        Column name, or array of shape (n_rows,): samples of each problem, and correct ones.
-    k
-        Samples that may be tried; at most the smallest `n`.
-
-    Raises
-    ------
-    ValueError
-        `k` is no positive integer. When run: a count is negative or a fraction, `n` is less than
-        `k`, or `c` more than `n`.
-
-    Examples
-    --------
-    >>> import fastboot as fb
-    >>> from fastboot.statistics.generation import pass_at_k
-    >>> fb.bootstrap(pass_at_k([4, 4], [1, 0], k=2), rng=0).estimate
-    0.25
-    """
-    return _PassAtK(n, c, _check_integer("k", k, 1))
-
-
-def win_rate(
-    first_order: Source,
-    second_order: Source | None = None,
-    *,
-    win: Any = "a",
-    loss: Any = "b",
-    tie: Any = "tie",
-) -> Ratio:
-    """Share of comparisons that system a wins; a tie counts half.
-
-    With two columns a judge saw each pair in both orders (position swap, Zheng et al. 2023): a win
-    or a loss counts only where both orders agree, all else is a tie.
-
-    Parameters
-    ----------
-    first_order, second_order
-        Column name, or array of shape (n_rows,) of labels: the winner when a stands first, and when
-        b stands first. They name the system, not its position.
-    win, loss
-        The labels that say that a wins, and that b wins.
-    tie
-        The label of a tie, or a list of several.
-
-    Raises
-    ------
-    ValueError
-        One label has two meanings. When run: a label has none.
-
-    Examples
-    --------
-    >>> import fastboot as fb
-    >>> from fastboot.statistics.generation import win_rate
-    >>> first, second = ["a", "a", "b", "tie"], ["a", "b", "b", "tie"]
-    >>> fb.bootstrap(win_rate(first, second), rng=0).estimate
-    0.5
-    >>> fb.bootstrap(win_rate(first), rng=0).estimate
-    0.625
-    """
-    ties = tie if isinstance(tie, list | tuple) else [tie]
-    meanings = [(win, 1.0), (loss, 0.0), *((label, 0.5) for label in ties)]
-    labels = [label for label, _ in meanings]
-    for i, label in enumerate(labels):
-        if label in labels[:i]:
-            raise ValueError(
-                f"{label!r} stands for two of win={win!r}, loss={loss!r} and tie={tie!r}; "
-                "give each a label of its own"
-            )
-    orders = {"first_order": first_order, "second_order": second_order}
-    columns = [Column(x, "label", name) for name, x in orders.items() if x is not None]
-    return _WinRate(columns, meanings)
-
-
 def _columns(
     argument: str,
     given: Sequence[Source] | None,
@@ -476,12 +348,6 @@ def _column(argument: str, source: Source, counts: Mapping[str, Source] | None =
     return Column(source, "number", argument)
 
 
-def _check_integer(argument: str, value: Any, least: int) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ValueError(f"`{argument}` is {value!r}; it must be an integer, {least} or more")
-    return int(value)
-
-
 def _check_smoothing(method: str, value: float | None) -> tuple[str, float]:
     if method not in _SMOOTHING:
         choices = ", ".join(f'"{name}"' for name in _SMOOTHING)
@@ -497,25 +363,3 @@ def _check_smoothing(method: str, value: float | None) -> tuple[str, float]:
     if not 0.0 <= value < math.inf:
         raise ValueError(f"`smooth_value` is {value}; it must be a number, 0 or more")
     return method, float(value)
-
-
-def _check_counts(column: Column, counts: Floats) -> None:
-    _refuse(column, counts, counts < 0, "negative count", "", "counts are 0 or more")
-
-
-def _check_part(columns: Sequence[Column], counts: Sequence[Floats], part: int, whole: int) -> None:
-    """Refuse a part, given by its place, that exceeds the whole."""
-    above = counts[part] > counts[whole]
-    rule = "there cannot be more than that"
-    _refuse(columns[part], counts[part], above, "count", f" above {columns[whole]}", rule)
-
-
-def _refuse(
-    column: Column, values: Floats, wrong: NDArray[np.bool_], noun: str, which: str, rule: str
-) -> None:
-    if wrong.any():
-        n_wrong, row = int(wrong.sum()), int(wrong.argmax())
-        raise ValueError(
-            f"{column} has {n_wrong:,} {noun}{'' if n_wrong == 1 else 's'}{which} (first at row "
-            f"{row:,}: {values[row]:g}); {rule}"
-        )
