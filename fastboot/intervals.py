@@ -71,8 +71,13 @@ def acceleration(units: Units, value: Callable[[Sequence[Any]], Any]) -> float:
     float
         NaN where a value is undefined or none varies.
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 it is undefined
+        return _acceleration(units, value)
+
+
+def _acceleration(units: Units, value: Callable[[Sequence[Any]], Any]) -> float:
     totals = units.totals()
-    observed = float(value(totals))
+    observed = np.float64(value(totals))
     powers = np.zeros(3)
     for start in range(0, units.varying.shape[1], _CHUNK):
         chunk = units.varying[:, start : start + _CHUNK]

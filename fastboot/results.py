@@ -78,6 +78,10 @@ class Result:
     remarks: tuple[str, ...]
     elapsed: float
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.replicates.flags.writeable = False  # a pickle forgets it
+
     @property
     def n_resamples(self) -> int:
         """Number of replicates."""

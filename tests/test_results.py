@@ -190,6 +190,7 @@ def test_result__frozen_and_picklable(kind: str, request: pytest.FixtureRequest)
     loaded = pickle.loads(pickle.dumps(result))  # noqa: S301 - our own bytes
     assert loaded.to_dict() == result.to_dict()
     assert loaded.replicates.tolist() == result.replicates.tolist()
+    assert not loaded.replicates.flags.writeable
 
 
 @pytest.mark.parametrize("kind", ["single", "paired", "swapped"])
@@ -286,3 +287,10 @@ def test_add_one__not_a_flag(procedure: Any) -> None:
 def test_degenerate__one_replicate() -> None:
     """One replicate does not make data degenerate."""
     assert not fb.bootstrap(A, rng=0, n_resamples=1).degenerate
+
+
+def test_acceleration__overflow() -> None:
+    """Powers beyond float64 leave BCa undefined, without a warning."""
+    result = fb.bootstrap([1e200, 2e200, 4e200], rng=0, method="bca", n_resamples=99)
+    assert math.isnan(result.acceleration)
+    assert result.confidence_interval.method == "percentile"
