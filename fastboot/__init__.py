@@ -12,9 +12,10 @@ from fastboot.align import Aligned, align
 from fastboot.bootstrap import bootstrap, paired_bootstrap
 from fastboot.columns import Column, Labels
 from fastboot.examples import example_path, load_example
+from fastboot.paired_results import PairedBootstrapResult, RandomizationResult
 from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
-from fastboot.results import BootstrapResult, PairedBootstrapResult, RandomizationResult
+from fastboot.results import BootstrapResult
 from fastboot.statistics import (
     Additive,
     Ratio,

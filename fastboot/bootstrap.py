@@ -11,9 +11,10 @@ import numpy as np
 from fastboot.arguments import check_flag, check_run
 from fastboot.columns import Source
 from fastboot.intervals import acceleration, check_level, check_method, rounding
+from fastboot.paired_results import PairedBootstrapResult
 from fastboot.paths import BOOTSTRAP_PATHS, Run, bootstrap_sums
 from fastboot.pvalues import check_alternative
-from fastboot.results import BootstrapResult, PairedBootstrapResult
+from fastboot.results import BootstrapResult
 from fastboot.sample import Sample, take
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import (

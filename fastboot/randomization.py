@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from fastboot.arguments import check_flag, check_run
 from fastboot.columns import Source
 from fastboot.intervals import check_level, rounding
+from fastboot.paired_results import RandomizationResult
 from fastboot.paths import SWAP_PATHS, Run, swap_sums
 from fastboot.pvalues import check_alternative
-from fastboot.results import RandomizationResult
 from fastboot.sample import Sample, take
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import (

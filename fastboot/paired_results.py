@@ -1,0 +1,240 @@
+"""Answers about two systems: a difference, and how likely one as large is without any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot import pvalues
+from fastboot.intervals import ConfidenceInterval
+from fastboot.pvalues import PValue
+from fastboot.rendering import count, short, shown_pvalue
+from fastboot.results import Result
+
+__all__ = ["PairedBootstrapResult", "RandomizationResult"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _PairedResult(Result):
+    """What answers about two systems have.
+
+    Attributes
+    ----------
+    estimate_a, estimate_b
+        Observed values of the two systems; `estimate` is their difference.
+    add_one
+        Whether the observed difference counts as one more replicate.
+    """
+
+    estimate_a: float
+    estimate_b: float
+    add_one: bool
+
+    @cached_property
+    def _test(self) -> PValue:
+        return self.test()
+
+    @property
+    def pvalue(self) -> float:
+        """Probability of a difference at least as extreme if there were none."""
+        return self._test.pvalue
+
+    @property
+    def n_extreme(self) -> int:
+        """Number of replicates at least as extreme as the observed difference; ties count."""
+        return self._test.n_extreme
+
+    @property
+    def pvalue_standard_error(self) -> float:
+        """Monte Carlo standard error of `pvalue`."""
+        return self._test.standard_error
+
+    @property
+    def min_pvalue(self) -> float:
+        """The smallest p-value that this test could have given."""
+        return self._test.min_pvalue
+
+    @property
+    def rule(self) -> str:
+        """Name of the p-value rule, see :mod:`fastboot.pvalues`."""
+        return self._test.rule
+
+    def test(
+        self,
+        alternative: str | None = None,
+        *,
+        add_one: bool | None = None,
+    ) -> PValue:
+        """Return the p-value of another alternative from the same replicates."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every figure except the replicates, as plain Python values."""
+        return super().to_dict() | {
+            "estimate_a": self.estimate_a,
+            "estimate_b": self.estimate_b,
+            "pvalue": self.pvalue,
+            "pvalue_standard_error": self.pvalue_standard_error,
+            "n_extreme": self.n_extreme,
+            "min_pvalue": self.min_pvalue,
+            "rule": self.rule,
+        }
+
+    def _estimate_words(self) -> str:
+        return (
+            f"difference in {self.statistic} a - b = {short(self.estimate)} "
+            f"({short(self.estimate_a)} - {short(self.estimate_b)}){self._interval_words()}, "
+            f"{self.alternative} {self._test_name()} p {shown_pvalue(self.pvalue)}"
+        )
+
+    def _test_name(self) -> str:
+        raise NotImplementedError
+
+    def _short_pvalue(self) -> str:
+        return f", p {shown_pvalue(self.pvalue)} {self.alternative}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairedBootstrapResult(_PairedResult):
+    """Answer of :func:`fastboot.paired_bootstrap`."""
+
+    def test(
+        self,
+        alternative: str | None = None,
+        *,
+        add_one: bool | None = None,
+        rule: str = "shift",
+    ) -> PValue:
+        """Return the p-value of another alternative or rule from the same replicates.
+
+        Parameters
+        ----------
+        alternative
+            "two-sided", "greater" or "less"; None keeps the one asked for.
+        add_one
+            Count the observed difference as one more replicate; None keeps what was asked for.
+        rule
+            "shift", or "percentile": the p-value that agrees with the percentile interval, below
+            1 - confidence_level where that interval excludes 0. See :mod:`fastboot.pvalues`.
+
+        Raises
+        ------
+        ValueError
+            A word is unknown.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> result = fb.paired_bootstrap([3, 1, 2, 4], [1, 1, 0, 2], rng=0)
+        >>> result.test("greater", rule="percentile").rule
+        'percentile'
+        """
+        if rule not in pvalues.RULES:
+            raise ValueError(f"`rule` is {rule!r}; choose one of {', '.join(pvalues.RULES)}")
+        return pvalues.pvalue(
+            self.replicates,
+            self.estimate,
+            alternative=pvalues.check_alternative(
+                self.alternative if alternative is None else alternative
+            ),
+            rule=rule,
+            rounding=self.rounding,
+            add_one=self.add_one if add_one is None else add_one,
+        )
+
+    def _test_name(self) -> str:
+        return "paired bootstrap (shift)"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RandomizationResult(_PairedResult):
+    """Answer of :func:`fastboot.approximate_randomization`.
+
+    The replicates are differences after random swaps, so they scatter around 0, not around the
+    estimate; the interval is estimate +- normal quantile x their standard deviation.
+
+    Attributes
+    ----------
+    n_differing
+        Units that are not equal in both systems; only these decide.
+    """
+
+    n_differing: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether all swaps were enumerated."""
+        return self.path == "enumeration"
+
+    @property
+    def null_distribution(self) -> NDArray[np.float64]:
+        """The replicates, by SciPy's name."""
+        return self.replicates
+
+    def interval(
+        self,
+        confidence_level: float | None = None,
+        method: str | None = None,
+        alternative: str | None = None,
+    ) -> ConfidenceInterval:
+        """Return the normal interval at another level or with other sides.
+
+        Raises
+        ------
+        ValueError
+            `method` is another than "normal": replicates under the null have no other interval.
+        """
+        if method not in {None, "normal"}:
+            raise ValueError(
+                f"`method` is {method!r}; a randomization test has replicates under the null, "
+                "which give the 'normal' interval only; use paired_bootstrap for others"
+            )
+        return super().interval(confidence_level, None, alternative)
+
+    def test(self, alternative: str | None = None, *, add_one: bool | None = None) -> PValue:
+        """Return the p-value of another alternative from the same replicates.
+
+        Parameters
+        ----------
+        alternative
+            "two-sided", "greater" or "less"; None keeps the one asked for.
+        add_one
+            Count the observed difference as one more replicate; None keeps what was asked for.
+            Without effect where all swaps were enumerated.
+
+        Raises
+        ------
+        ValueError
+            The word is unknown.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> result = fb.approximate_randomization([3, 1, 2, 4], [1, 1, 0, 2])
+        >>> result.test("greater").pvalue
+        0.125
+        """
+        chosen = pvalues.check_alternative(self.alternative if alternative is None else alternative)
+        sides = 2 if chosen == "two-sided" else 1
+        return pvalues.pvalue(
+            self.replicates,
+            self.estimate,
+            alternative=chosen,
+            rule="null",
+            rounding=self.rounding,
+            add_one=self.add_one if add_one is None else add_one,
+            exact=self.exact,
+            fewest=min(1.0, sides * 0.5**self.n_differing),
+        )
+
+    def _test_name(self) -> str:
+        return "exact randomization" if self.exact else "approximate randomization"
+
+    def _design_words(self) -> str:
+        if self.exact:
+            return f"{self._units_words()}, all {count(self.n_resamples, 'swap')}"
+        return super()._design_words()
