@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ __all__ = ["PairedBootstrapResult", "RandomizationResult"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _PairedResult(Result):
+class _PairedResult(Result, ABC):
     """What answers about two systems have.
 
     Attributes
@@ -63,14 +64,9 @@ class _PairedResult(Result):
         """Name of the p-value rule, see :mod:`fastboot.pvalues`."""
         return self._test.rule
 
-    def test(
-        self,
-        alternative: str | None = None,
-        *,
-        add_one: bool | None = None,
-    ) -> PValue:
+    @abstractmethod
+    def test(self, alternative: str | None = None, *, add_one: bool | None = None) -> PValue:
         """Return the p-value of another alternative from the same replicates."""
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure except the replicates, as plain Python values."""
@@ -91,8 +87,9 @@ class _PairedResult(Result):
             f"{self.alternative} {self._test_name()} p {shown_pvalue(self.pvalue)}"
         )
 
+    @abstractmethod
     def _test_name(self) -> str:
-        raise NotImplementedError
+        """Return the words for the test in a sentence."""
 
     def _short_pvalue(self) -> str:
         return f", p {shown_pvalue(self.pvalue)} {self.alternative}"

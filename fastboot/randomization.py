@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,12 +115,18 @@ def approximate_randomization(
     terms_a, terms_b = sample.terms
     estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
     units = sample.units(estimand.terms)
-    replicates, n_differing, path = _swap(first, second, sample, run)
+    totals_a, totals_b = (sample.units(terms).totals() for terms in sample.terms)
+    shared = share_all_but_first(first, second, terms_a, terms_b)
+    value = swap_value(first, second, totals_a, totals_b, shared=shared)
+    if np.isnan([*totals_a, *totals_b]).any():  # missing values propagate
+        replicates, n_differing, path = undefined(run.n_resamples), sample.n_units, "constant"
+    else:
+        replicates, n_differing, path = _swap(value, sample, run)
     return RandomizationResult(
         statistic=difference_name(first, second),
         estimate=float(estimand.value(units.totals())),
-        estimate_a=float(evaluate(first, sample.units(terms_a).totals())),
-        estimate_b=float(evaluate(second, sample.units(terms_b).totals())),
+        estimate_a=float(evaluate(first, totals_a)),
+        estimate_b=float(evaluate(second, totals_b)),
         replicates=replicates,
         alternative=sides,
         confidence_level=level,
@@ -139,14 +146,11 @@ def approximate_randomization(
     )
 
 
-def _swap(a: Additive, b: Additive, sample: Sample, run: Run) -> tuple[Floats, int, str]:
+def _swap(
+    value: Callable[[Sequence[Any]], Any], sample: Sample, run: Run
+) -> tuple[Floats, int, str]:
     """Return the replicates, the number of units that differ, and the path."""
     terms_a, terms_b = sample.terms
-    totals_a, totals_b = (sample.units(terms).totals() for terms in sample.terms)
-    shared = share_all_but_first(a, b, terms_a, terms_b)
-    value = swap_value(a, b, totals_a, totals_b, shared=shared)
-    if np.isnan([*totals_a, *totals_b]).any():  # missing values propagate
-        return undefined(run.n_resamples), sample.n_units, "constant"
     moves = sample.moves([y - x for x, y in zip(terms_a, terms_b, strict=True)])
     varying, path, differing = swap_sums(moves, run)
     moved = differing.expand(varying, 0)
