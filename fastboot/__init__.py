@@ -18,8 +18,11 @@ from fastboot.randomization import approximate_randomization
 from fastboot.results import BootstrapResult
 from fastboot.statistics import (
     Additive,
+    AdditiveVector,
     Ratio,
     ReliabilityTable,
+    Tally,
+    Weighted,
     accuracy,
     agreement,
     bleu,
@@ -58,6 +61,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Additive",
+    "AdditiveVector",
     "Aligned",
     "Bar",
     "BootstrapResult",
@@ -67,6 +71,8 @@ __all__ = [
     "RandomizationResult",
     "Ratio",
     "ReliabilityTable",
+    "Tally",
+    "Weighted",
     "__version__",
     "accuracy",
     "agreement",

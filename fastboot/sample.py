@@ -98,9 +98,8 @@ def take(
     systems = [[next(remaining) for _ in statistic.columns] for statistic in statistics]
     terms = tuple(
         terms_of(
-            statistic,
+            statistic.bind(systems if mixed else [own]),
             own,
-            statistic.common(systems if mixed else [own]),
             rows.n_rows,
             may_be_nan=nan_policy == "propagate",
         )

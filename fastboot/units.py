@@ -13,15 +13,36 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Term", "Units", "collapse", "from_rows"]
+__all__ = ["Tally", "Term", "Units", "collapse", "from_rows"]
 
 Floats = NDArray[np.float64]
-Term = Floats | float
 
 # Units looked at to decide whether counting classes is worth a pass over all units.
 _SAMPLE = 1_024
 # Keeps the hash table at 2**20 slots, 8 MB.
 _MOST_CLASSES = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Terms of which a row contributes to one at most: counts of classes, sums by bin.
+
+    Attributes
+    ----------
+    codes
+        Shape (n_rows,), int64: the term that a row contributes to, -1 for none.
+    size
+        Number of terms.
+    values
+        What it contributes: shape (n_rows,), float64, or one number for all rows.
+    """
+
+    codes: NDArray[np.int64]
+    size: int
+    values: Floats | float = 1.0
+
+
+Term = Floats | float | Tally
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastboot.statistics.additive import Additive, Ratio
+from fastboot.statistics.additive import Additive, AdditiveVector, Ratio, Tally
 from fastboot.statistics.association import agreement, mae, pearson, r_squared, rmse
 from fastboot.statistics.classification import accuracy, f_score, precision, recall
 from fastboot.statistics.combination import combine
@@ -18,11 +18,15 @@ from fastboot.statistics.probability import (
     reliability_table,
 )
 from fastboot.statistics.selective import coverage, mean_cost, selective_risk
+from fastboot.statistics.weighted import Weighted
 
 __all__ = [
     "Additive",
+    "AdditiveVector",
     "Ratio",
     "ReliabilityTable",
+    "Tally",
+    "Weighted",
     "accuracy",
     "agreement",
     "bleu",

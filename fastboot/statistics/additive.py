@@ -22,17 +22,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastboot.columns import Column, Source
+from fastboot.statistics.base import Statistic, Vector
+from fastboot.units import Tally, Term
 
-__all__ = ["Additive", "Ratio", "Term", "call_terms"]
-
-Floats = NDArray[np.float64]
-Term = Floats | float
+__all__ = ["Additive", "AdditiveVector", "Ratio", "Tally", "Term"]
 
 
-class Additive:
+class Additive(Statistic):
     """A statistic that is a function of sums over rows. Subclass it to write your own.
 
     Parameters
@@ -67,17 +64,6 @@ class Additive:
 
     linear: ClassVar[bool] = False
 
-    def __init__(self, *columns: Column | Source, name: str | None = None) -> None:
-        if not columns:
-            raise TypeError(f"{type(self).__name__}() names no column; give at least one")
-        self.name = name or type(self).__name__
-        self.columns = tuple(
-            column
-            if isinstance(column, Column)
-            else Column(column, "number", f"{self.name}, column {i}")
-            for i, column in enumerate(columns, 1)
-        )
-
     @property
     def n_terms(self) -> int:
         """Number of terms: what `finish` takes. Override it where `finish` takes ``*sums``.
@@ -94,19 +80,6 @@ class Additive:
             )
         return len(parameters)
 
-    def common(self, systems: Sequence[Sequence[Any]]) -> Any:  # noqa: ARG002 - for subclasses
-        """Return what `terms` must know of all systems' columns; None, the default, is nothing.
-
-        A constant that is subtracted against cancellation, say: rows that are swapped between two
-        systems must have been moved alike. What is returned is passed to `terms` as ``common=``.
-
-        Parameters
-        ----------
-        systems
-            For each system whose rows mix, the columns that `terms` gets.
-        """
-        return None
-
     # `*args, **kwargs` of Any let a subclass name its arguments.
     def terms(self, *args: Any, **kwargs: Any) -> Sequence[Term]:
         """Return K terms for each row.
@@ -119,8 +92,9 @@ class Additive:
         Returns
         -------
         sequence
-            K arrays of shape (n_rows,), or a number for a term that is the same in every row
-            (``1.0`` counts rows). NaN only where the input has it.
+            K terms: an array of shape (n_rows,); a number that is the same in every row (``1.0``
+            counts rows); or a :class:`Tally`, which stands for one term for each class. NaN only
+            where the input has it.
         """
         raise NotImplementedError(f"{type(self).__name__} must define terms(*columns)")
 
@@ -130,7 +104,8 @@ class Additive:
         Parameters
         ----------
         *args
-            The K sums: numbers or arrays of one shape.
+            The K sums: numbers or arrays of one shape; that of a tally has one more axis, the
+            first, for its classes.
 
         Returns
         -------
@@ -139,9 +114,9 @@ class Additive:
         """
         raise NotImplementedError(f"{type(self).__name__} must define finish(*sums)")
 
-    def __repr__(self) -> str:
-        shown = ", ".join(str(column) for column in self.columns)
-        return f"{self.name}({shown})"
+
+class AdditiveVector(Vector, Additive):
+    """An additive statistic with several values: `finish` returns one more axis, the first."""
 
 
 class Ratio(Additive):
@@ -155,10 +130,3 @@ class Ratio(Additive):
     def finish(self, numerator: Any, denominator: Any) -> Any:
         """Return numerator / denominator."""
         return np.true_divide(numerator, denominator)
-
-
-def call_terms(statistic: Additive, columns: Sequence[Any], common: Any) -> Sequence[Term]:
-    """Return the terms, with what is common to all systems where the statistic asked for it."""
-    if common is None:
-        return statistic.terms(*columns)
-    return statistic.terms(*columns, common=common)

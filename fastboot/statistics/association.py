@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +20,18 @@ Floats = NDArray[np.float64]
 
 
 class _Pearson(Additive):
-    def common(self, systems: Sequence[Sequence[Any]]) -> tuple[float, ...]:
-        return tuple(origin(self.name, *columns) for columns in zip(*systems, strict=True))
+    _origins = (0.0, 0.0)
+
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        bound = copy.copy(self)
+        x, y = (origin(self.name, *columns) for columns in zip(*systems, strict=True))
+        bound._origins = x, y
+        return bound
 
     # What overflows is refused by name.
     @np.errstate(over="ignore")
-    def terms(self, x: Floats, y: Floats, common: tuple[float, float]) -> Sequence[Term]:
-        x, y = x - common[0], y - common[1]
+    def terms(self, x: Floats, y: Floats) -> Sequence[Term]:
+        x, y = x - self._origins[0], y - self._origins[1]
         return 1.0, x, y, x * x, y * y, x * y
 
     def finish(self, n: Any, x: Any, y: Any, xx: Any, yy: Any, xy: Any) -> Any:
@@ -36,13 +42,17 @@ class _Pearson(Additive):
 
 
 class _RSquared(Additive):
-    def common(self, systems: Sequence[Sequence[Any]]) -> float:
-        return origin(self.name, *(gold for gold, _ in systems))
+    _origin = 0.0
+
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        bound = copy.copy(self)
+        bound._origin = origin(self.name, *(gold for gold, _ in systems))
+        return bound
 
     @np.errstate(over="ignore")
-    def terms(self, gold: Floats, predicted: Floats, common: float) -> Sequence[Term]:
+    def terms(self, gold: Floats, predicted: Floats) -> Sequence[Term]:
         error = gold - predicted
-        gold = gold - common
+        gold = gold - self._origin
         return error * error, 1.0, gold, gold * gold
 
     def finish(self, errors: Any, n: Any, gold: Any, squares: Any) -> Any:

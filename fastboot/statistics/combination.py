@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
-from fastboot.statistics.additive import Additive, Term, call_terms
+from fastboot.statistics.additive import Additive, Term
 
 __all__ = ["combine"]
 
@@ -23,16 +24,18 @@ class _Combination(Additive):
     def n_terms(self) -> int:
         return sum(statistic.n_terms for statistic in self._statistics)
 
-    def common(self, systems: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        bound = copy.copy(self)
         shares = zip(*map(self._shares, systems), strict=True)
-        return tuple(
-            statistic.common(share)
+        bound._statistics = tuple(
+            statistic.bind(share)
             for statistic, share in zip(self._statistics, shares, strict=True)
         )
+        return bound
 
-    def terms(self, *columns: Any, common: Sequence[Any]) -> Sequence[Term]:
-        parts = zip(self._statistics, self._shares(columns), common, strict=True)
-        return [term for part in parts for term in call_terms(*part)]
+    def terms(self, *columns: Any) -> Sequence[Term]:
+        parts = zip(self._statistics, self._shares(columns), strict=True)
+        return [term for statistic, share in parts for term in statistic.terms(*share)]
 
     def _shares(self, columns: Sequence[Any]) -> list[list[Any]]:
         """Give each statistic its columns."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +29,17 @@ class _Variance(Additive):
         shown = name if ddof == 0 else f"{name}(ddof={ddof:g})"
         super().__init__(Column(values, "number", "values"), name=shown)
         self._ddof = float(ddof)
+        self._origin = 0.0
 
-    def common(self, systems: Sequence[Sequence[Any]]) -> float:
-        return origin(self.name, *(values for (values,) in systems))
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        bound = copy.copy(self)
+        bound._origin = origin(self.name, *(values for (values,) in systems))
+        return bound
 
     # What overflows is refused by name.
     @np.errstate(over="ignore")
-    def terms(self, values: Floats, common: float) -> Sequence[Term]:
-        values = values - common
+    def terms(self, values: Floats) -> Sequence[Term]:
+        values = values - self._origin
         return 1.0, values, values * values
 
     def finish(self, n: Any, total: Any, squares: Any) -> Any:
@@ -54,13 +58,16 @@ class _Skewness(Additive):
         name = "skewness" if bias else "skewness(bias=False)"
         super().__init__(Column(values, "number", "values"), name=name)
         self._bias = bool(bias)
+        self._origin = 0.0
 
-    def common(self, systems: Sequence[Sequence[Any]]) -> float:
-        return origin(self.name, *(values for (values,) in systems))
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        bound = copy.copy(self)
+        bound._origin = origin(self.name, *(values for (values,) in systems))
+        return bound
 
     @np.errstate(over="ignore")
-    def terms(self, values: Floats, common: float) -> Sequence[Term]:
-        values = values - common
+    def terms(self, values: Floats) -> Sequence[Term]:
+        values = values - self._origin
         squares = values * values
         return 1.0, values, squares, squares * values
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.statistics.additive import Additive, Term, call_terms
+from fastboot.statistics.additive import Additive, Term
 
 __all__ = [
     "Estimand",
@@ -55,7 +55,7 @@ class Estimand:
 
 
 def terms_of(
-    statistic: Additive, columns: Sequence[Any], common: Any, n_rows: int, *, may_be_nan: bool
+    statistic: Additive, columns: Sequence[Any], n_rows: int, *, may_be_nan: bool
 ) -> list[Term]:
     """Return the statistic's terms, checked.
 
@@ -67,7 +67,7 @@ def terms_of(
     ValueError
         A term is infinite, or NaN where it may not be.
     """
-    returned = call_terms(statistic, columns, common)
+    returned = statistic.terms(*columns)
     if not isinstance(returned, tuple | list) or not returned:
         raise TypeError(
             f"{statistic.name}.terms() returned {type(returned).__name__}; return a tuple with "

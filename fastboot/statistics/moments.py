@@ -2,7 +2,7 @@
 
 The sum of squares about a mean is a difference of sums, and loses the digits of (mean / standard
 deviation)^2. Columns that lie far from 0 are therefore moved by a constant first, which the value
-does not depend on. Systems whose rows are swapped are moved alike (`Additive.common`).
+does not depend on. Systems whose rows are swapped are moved alike (`Statistic.bind`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,70 @@
+"""What every statistic has: the columns it reads and the name that results call it by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from fastboot.columns import Column, Source
+
+__all__ = ["Statistic", "Vector"]
+
+
+class Statistic:
+    """A figure computed from columns; see :class:`fastboot.Additive` to write one.
+
+    Parameters
+    ----------
+    *columns
+        Names of columns of ``data``, arrays, or :class:`~fastboot.columns.Column` objects.
+    name
+        How results call the statistic; the class name by default.
+
+    Attributes
+    ----------
+    columns
+        The columns asked for.
+    name
+        What results call it.
+    """
+
+    def __init__(self, *columns: Column | Source, name: str | None = None) -> None:
+        if not columns:
+            raise TypeError(f"{type(self).__name__}() names no column; give at least one")
+        self.name = name or type(self).__name__
+        self.columns = tuple(
+            column
+            if isinstance(column, Column)
+            else Column(column, "number", f"{self.name}, column {i}")
+            for i, column in enumerate(columns, 1)
+        )
+
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:  # noqa: ARG002 - for subclasses
+        """Return the statistic as it is for given columns; this one, by default.
+
+        A statistic that must know the whole table before it looks at rows (the classes there are,
+        a constant to subtract against cancellation) returns a copy that does.
+
+        Parameters
+        ----------
+        systems
+            For each system whose rows are compared or swapped, its columns: they are measured
+            alike.
+        """
+        return self
+
+    def __repr__(self) -> str:
+        shown = ", ".join(str(column) for column in self.columns)
+        return f"{self.name}({shown})"
+
+
+class Vector(Statistic):
+    """A statistic with several values at once, such as one for each class.
+
+    Attributes
+    ----------
+    labels
+        What the values are called, in order; known once the statistic is bound.
+    """
+
+    labels: tuple[Any, ...] = ()
