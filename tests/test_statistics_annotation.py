@@ -290,7 +290,7 @@ def test_annotation__arguments(call: Any, kind: type[Exception], message: str) -
         (fleiss_kappa(counts=[[2, 1, 1], [0, 1, 2]]),
          r"`counts` add up to 3 ratings at row 2, but 2 at row 0; every item needs as many: "),
         (fleiss_kappa(counts=[[0, 1], [1, 0]]),
-         r"`counts` add up to 1 ratings at row 0, every item needs two or more: krippendorff_alpha"),
+         "`counts` add up to 1 ratings at row 0, every item needs two or more: krippendorff_a"),
     ],
 )  # fmt: skip
 def test_annotation__rows(statistic: Any, message: str) -> None:
