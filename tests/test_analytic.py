@@ -247,6 +247,39 @@ def test_case_22_one_row() -> None:
     assert math.isnan(cluster.cr1)
 
 
+PAIRED = np.array([1.0, 1.0, 2.0, 1.0, 2.0])
+UNPAIRED = np.array([-10.0, -20.0, -30.0, -40.0, -50.0, 11.0, 21.0, 32.0, 41.0, 52.0])
+CLUSTERS = np.array([1.0, 1 / 2, 1 / 3, 3 / 4])
+
+
+@pytest.mark.parametrize(
+    "influence,strata,expected",
+    [
+        pytest.param(mean_influence(PAIRED), None, 0.21908902300206645, id="case-15 paired"),
+        pytest.param(UNPAIRED / 5, np.repeat([0, 1], 5), 9.035928286568016, id="case-15 unpaired"),
+        pytest.param(mean_influence(CLUSTERS), None, 0.12629537138523064, id="case-24"),
+        pytest.param(mean_influence(range(4)), None, 0.5590169943749475, id="case-30"),
+        pytest.param(
+            mean_influence(np.repeat([0.0, 1.0, -1.0], [91, 8, 1])),
+            None,
+            0.029171904291629643,
+            id="case-31",
+        ),
+        pytest.param(
+            mean_influence(np.repeat([-1.0, 0.0, 1.0], [50_000, 900_000, 50_000])),
+            None,
+            0.00031622776601683794,
+            id="case-58",
+        ),
+    ],
+)
+def test_case_standard_errors(influence: Floats, strata: Any, expected: float) -> None:
+    """What infinitely many resamples give: of pairs, of two samples, of means of clusters."""
+    # np.bincount adds one by one: at most a rounding of 1.1e-16 for each row.
+    rounding = max(SUMS, influence.size * 2.0**-53)
+    assert near(expected, rounding) == cluster_standard_errors(influence, strata=strata).cr0
+
+
 @given(st.floats(-1e6, 1e6), st.integers(2, 50))
 def test_cluster_standard_errors__all_equal(value: float, n: int) -> None:
     """Exactly 0 where all rows are equal, whatever they are."""
