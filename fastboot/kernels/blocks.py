@@ -35,17 +35,49 @@ def _draw_starts(begin, n_starts, replicate, key_0, key_1, words, starts):
 
 
 @inlined
-def _add_block(start, length, row):
-    """Draw `length` rows, at most all, from `start` on; after the last row comes the first.
+def _mark_block(start, length, row):
+    """Note where a block of at most all rows begins and ends; after the last row comes the first.
 
-    Counting up is faster than a running sum of differences: 0.5 ns a row against 0.8 for blocks of
-    25 rows, 0.9 against 1.0 for 5.
+    row : shape (n_rows,), added to: weights less those of the row before
     """
+    row[start] += 1.0
     end = start + length
-    for i in range(start, min(end, row.size)):
-        row[i] += 1.0
-    for i in range(end - row.size):
-        row[i] += 1.0
+    if end >= row.size:
+        row[0] += 1.0
+        end -= row.size
+    row[end] -= 1.0
+
+
+@inlined
+def _accumulate(row):
+    """Running sums, in place. They are whole numbers, so their order does not matter.
+
+    Four quarters side by side: 0.4 ns a row, where each addition waiting for the one before takes
+    0.9. Counting every row of a block up instead took as long for blocks of 25 equal lengths, and
+    twice as long where lengths vary, for the end of each loop comes as a surprise.
+    """
+    quarter = row.size // 4
+    r0, r1 = row[:quarter], row[quarter : 2 * quarter]
+    r2, r3 = row[2 * quarter : 3 * quarter], row[3 * quarter : 4 * quarter]
+    s0 = s1 = s2 = s3 = 0.0
+    for i in range(quarter):
+        s1 += r0[i]
+        s2 += r1[i]
+        s3 += r2[i]
+    s2 += s1
+    s3 += s2
+    for i in range(quarter):
+        s0 += r0[i]
+        s1 += r1[i]
+        s2 += r2[i]
+        s3 += r3[i]
+        r0[i] = s0
+        r1[i] = s1
+        r2[i] = s2
+        r3[i] = s3
+    for i in range(4 * quarter, row.size):
+        s3 += row[i]
+        row[i] = s3
 
 
 @kernel
@@ -68,7 +100,8 @@ def fill_block_weights(length, circular, first, key_0, key_1, weights):
             used = words[: (drawn.size + 3) // 4]
             _draw_starts(begin, n_starts, first + r, key_0, key_1, used, drawn)
             for i in range(drawn.size):
-                _add_block(drawn[i], min(length, n_rows - (begin + i) * length), weights[r])
+                _mark_block(drawn[i], min(length, n_rows - (begin + i) * length), weights[r])
+        _accumulate(weights[r])
 
 
 @exact
@@ -115,6 +148,7 @@ def fill_stationary_weights(mean_length, first, key_0, key_1, weights):
                 lengths[i] = _geometric(minus_log_uniform(pairs[i]), log_of_continuing, longest)
             for i in range(n_blocks):
                 length = min(int(lengths[i]), left)
-                _add_block(starts[i], length, weights[r])
+                _mark_block(starts[i], length, weights[r])
                 left -= length
             begin += n_blocks
+        _accumulate(weights[r])

@@ -85,7 +85,11 @@ def fill_nested_weights(offsets, outer, first, key_0, key_1, weights):
         weights[r] = 0.0
         n_listed = 0
         for group in range(offsets.size - 1):
-            draws = np.int64(outer[r, group]) * (offsets[group + 1] - offsets[group])
+            n_units = offsets[group + 1] - offsets[group]
+            if n_units == 1:  # nothing to draw: 1 ns instead of 15
+                weights[r, offsets[group]] = outer[r, group]
+                continue
+            draws = np.int64(outer[r, group]) * n_units
             for position in range((draws + 3) // 4):
                 positions[n_listed] = position
                 groups[n_listed] = group
