@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from fastboot import text
 from fastboot.align import Aligned, align
-from fastboot.bootstrap import bootstrap, paired_bootstrap
+from fastboot.bootstrap import bootstrap
 from fastboot.columns import Column, Labels
 from fastboot.examples import example_path, load_example
+from fastboot.paired import paired_bootstrap
 from fastboot.paired_results import PairedBootstrapResult, RandomizationResult
 from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
@@ -56,6 +57,7 @@ from fastboot.statistics import (
     win_rate,
     word_error_rate,
 )
+from fastboot.tables import Table
 
 __version__ = "0.1.0"
 
@@ -71,6 +73,7 @@ __all__ = [
     "RandomizationResult",
     "Ratio",
     "ReliabilityTable",
+    "Table",
     "Tally",
     "Weighted",
     "__version__",

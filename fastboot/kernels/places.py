@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import inlined, kernel
+from fastboot.compiler import inlined
 from fastboot.kernels.philox import PLACES, fill_positions
 
-__all__ = ["BUFFER", "add_row_sums", "draw_places"]
+__all__ = ["BUFFER", "draw_places"]
 
 # Draws at a time: 1 KB of words, and Philox still vectorises.
 BUFFER = 256
@@ -38,27 +38,3 @@ def draw_places(position, wanted, n_units, block, replicate, key_0, key_1, words
             places[drawn] = np.int64(product >> _HALF)
             drawn += int((product & _LOW) >= uneven)
     return min(drawn, wanted)
-
-
-@kernel
-def add_row_sums(terms, first, key_0, key_1, sums):
-    """Sums of whole resamples, every draw a place.
-
-    terms : shape (n_terms, n_units), n_units at most 2**32
-    sums : shape (n_terms, n_replicates), added to
-    """
-    n_terms, n_units = terms.shape
-    words = np.empty((BUFFER // 4, 4), np.uint32)
-    places = np.empty(BUFFER, np.int64)
-    for r in range(sums.shape[1]):
-        left = n_units
-        position = 0
-        while left > 0:
-            drawn = draw_places(position, left, n_units, 0, first + r, key_0, key_1, words, places)
-            for k in range(n_terms):
-                total = 0.0
-                for i in range(drawn):
-                    total += terms[k, places[i]]
-                sums[k, r] += total
-            left -= drawn
-            position += BUFFER // 4
