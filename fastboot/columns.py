@@ -62,11 +62,15 @@ class Column:
         which rows belong together.
     argument
         The argument's name, for messages.
+    nullable
+        A null or NaN of a number or label column means something, such as an annotator who did not
+        see the item: whatever the `nan_policy`, it is kept, as NaN or as the code -1.
     """
 
     source: Source
     role: Literal["number", "label", "key"] = "number"
     argument: str = "values"
+    nullable: bool = False
 
     def __str__(self) -> str:
         """Return the words that messages call this column by."""
@@ -81,7 +85,7 @@ class Labels(NamedTuple):
     Attributes
     ----------
     codes
-        Shape (n_rows,), int64, read-only: index into `values`.
+        Shape (n_rows,), int64, read-only: index into `values`, -1 for null in a nullable column.
     values
         The distinct labels as Python values, in order of first appearance.
     """
@@ -138,8 +142,8 @@ def load(columns: Sequence[Column], data: object = None, nan_policy: str = "rais
         path to a Parquet, Arrow, CSV, TSV or JSON-lines file.
     nan_policy
         What to do with a null or NaN in a number or label column: "raise" a ValueError, "omit" the
-        row from all columns, or "propagate" it as NaN (numbers only). Missing keys are always
-        refused, and so are infinite values.
+        row from all columns, or "propagate" it as NaN (numbers only). Nullable columns keep theirs.
+        Missing keys are always refused, and so are infinite values.
 
     Raises
     ------
@@ -172,17 +176,18 @@ def load(columns: Sequence[Column], data: object = None, nan_policy: str = "rais
         try:
             if key not in read:
                 read[key] = _read(column, named[source] if isinstance(source, str) else source)
-            if (key, column.role) not in plain:
-                plain[key, column.role] = _plain(column, read[key])
+            form = key, column.role, column.nullable
+            if form not in plain:
+                plain[form] = _plain(column, read[key])
         except pa.ArrowException as error:
             reason = str(error).partition("\n")[0]
             raise TypeError(f"{column} cannot be read: {reason}") from error
-        asked.append((key, column.role))
+        asked.append(form)
     n_rows = _common_length(list(plain.values()))
     kept = _kept(list(plain.values()), nan_policy)
     n_kept = n_rows if kept is None else int(np.count_nonzero(kept))
-    encoded = {key: _encoded(one, kept) for key, one in plain.items()}
-    return Rows(tuple(encoded[key] for key in asked), n_kept, n_rows - n_kept)
+    encoded = {form: _encoded(one, kept) for form, one in plain.items()}
+    return Rows(tuple(encoded[form] for form in asked), n_kept, n_rows - n_kept)
 
 
 def names(data: object) -> list[str]:
@@ -383,7 +388,11 @@ def _common_length(plain: Sequence[_Plain]) -> int:
 
 def _kept(plain: Sequence[_Plain], nan_policy: str) -> NDArray[np.bool_] | None:
     """Mask of the rows to keep, None for all."""
-    incomplete = [one for one in plain if one.missing.any()]
+    incomplete = [
+        one
+        for one in plain
+        if one.missing.any() and (one.column.role == "key" or not one.column.nullable)
+    ]
     for one in incomplete:
         has = f"{one.column} has {_missing(one)}"
         if one.column.role == "key":
@@ -424,7 +433,11 @@ def _encoded(plain: _Plain, kept: NDArray[np.bool_] | None) -> NDArray[np.float6
     encoded = values.dictionary_encode()
     codes = slots(encoded.indices, np.int32)
     if plain.column.role == "label":
-        return Labels(_read_only(codes.astype(np.int64)), tuple(encoded.dictionary.to_pylist()))
+        labels = codes.astype(np.int64)
+        if encoded.null_count:  # what lies under a null is undefined
+            labels[is_null(encoded)] = -1
+        # An array of type null has a null for its only value.
+        return Labels(_read_only(labels), tuple(encoded.dictionary.drop_null().to_pylist()))
     from pyarrow import compute
 
     order = slots(compute.sort_indices(encoded.dictionary), np.uint64)

@@ -1,7 +1,8 @@
-"""From texts to counts: columns of numbers for the statistics of generated text.
+"""From texts to counts: columns of numbers for the statistics of generated and tagged text.
 
 sacreBLEU (``pip install sacrebleu``) tokenizes and counts, so that the score of all segments is
-sacreBLEU's with the same settings. Counting happens once; resampling adds the counts.
+sacreBLEU's with the same settings. Counting happens once; resampling adds the counts. Entities of
+tagged sentences are counted likewise (`fastboot.entities`).
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.entities import entity_counts, entity_counts_by_type
+
 __all__ = [
     "bleu_counts",
     "character_error_counts",
     "chrf_counts",
+    "entity_counts",
+    "entity_counts_by_type",
     "ter_counts",
     "word_error_counts",
 ]

@@ -324,6 +324,71 @@ def test_load__labels_are_those_of_the_rows_left() -> None:
     assert read(label) == ([0, 1], ("z", "y"))
 
 
+# Nullable columns.
+
+
+@pytest.mark.parametrize("nan_policy", ["raise", "omit", "propagate"])
+@pytest.mark.parametrize("values, codes, distinct", [
+    (["a", None, "b", "a"], [0, -1, 1, 0], ("a", "b")),
+    (np.array(["a", NAN, "b", "a"], object), [0, -1, 1, 0], ("a", "b")),
+    (pa.array([None, "x", None, "b", "x"])[1:], [0, -1, 1, 0], ("x", "b")),
+    (pa.array([2, None, 1, 2]).dictionary_encode(), [0, -1, 1, 0], (2, 1)),
+    (np.array([1.0, NAN, 0.0, -0.0]), [0, -1, 1, 1], (1.0, 0.0)),
+    (pd.Series([True, None, False, True], dtype="boolean"), [0, -1, 1, 0], (True, False)),
+    (pl.Series(["a", None, "b", "a"], dtype=pl.Categorical), [0, -1, 1, 0], ("a", "b")),
+    ([None] * 4, [-1] * 4, ()),
+    (np.full(4, NAN), [-1] * 4, ()),
+])  # fmt: skip
+def test_load__nullable_labels(
+    values: object, codes: list[int], distinct: tuple[Any, ...], nan_policy: str
+) -> None:
+    """A null of a nullable column is kept as -1, whatever the policy, and is no label."""
+    rows = load([Column(values, "label", nullable=True), Column([1, 2, 3, 4])], None, nan_policy)
+    label = rows.columns[0]
+    assert isinstance(label, Labels)
+    assert read(label) == (codes, distinct)
+    assert not label.codes.flags.writeable
+    assert (rows.n_rows, rows.n_dropped) == (4, 0)
+
+
+@pytest.mark.parametrize("nan_policy", ["raise", "omit", "propagate"])
+@pytest.mark.parametrize(
+    "values", [[1, None, 0], [1.0, NAN, 0.0], pa.array([True, None, False]), [None] * 3]
+)
+def test_load__nullable_numbers(values: Any, nan_policy: str) -> None:
+    """A null of a nullable column is kept as NaN, whatever the policy."""
+    (column,) = load([Column(values, nullable=True)], None, nan_policy).columns
+    assert isinstance(column, np.ndarray)
+    expected = [1.0, NAN, 0.0] if values[0] is not None else [NAN] * 3
+    assert np.array_equal(column, expected, equal_nan=True)
+
+
+def test_load__nullable_beside_others() -> None:
+    """Other columns drop rows of a nullable one, which may be asked for in both ways."""
+    table = {"gold": ["x", None, "y"], "score": [NAN, 1, 2]}
+    columns = [Column("gold", "label", nullable=True), Column("score")]
+    rows = load(columns, table, nan_policy="omit")
+    assert isinstance(rows.columns[0], Labels)
+    assert read(rows.columns[0]) == ([-1, 0], ("y",))
+    assert rows.n_dropped == 1
+    rows = load([*columns, Column("gold", "label")], table, nan_policy="omit")
+    assert isinstance(rows.columns[0], Labels)
+    assert isinstance(rows.columns[2], Labels)
+    assert read(rows.columns[0]) == read(rows.columns[2]) == ([0], ("y",))
+    with pytest.raises(ValueError, match=re.escape("`a` (column 'gold') has 1 null")):
+        load([columns[0], Column("gold", "label", "a")], table)
+
+
+def test_load__nullable_refuses_the_rest() -> None:
+    """Infinite values, lists as labels and missing keys are refused as ever."""
+    with pytest.raises(ValueError, match=re.escape("`values` has 1 infinite value")):
+        load([Column([1.0, NAN, np.inf], nullable=True)])
+    with pytest.raises(TypeError, match="a label must be a string"):
+        load([Column([["a"], None], "label", nullable=True)])
+    with pytest.raises(ValueError, match="drop those rows or give them a group of their own"):
+        load([Column(["a", None], "key", "groups", nullable=True)])
+
+
 # Keys.
 
 

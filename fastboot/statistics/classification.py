@@ -1,4 +1,4 @@
-"""Statistics of predicted labels against gold labels."""
+"""Statistics of predicted labels against gold labels: one class, or averages over classes."""
 
 from __future__ import annotations
 
@@ -6,54 +6,62 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastboot.columns import Column, Labels, Source
-from fastboot.statistics.additive import Ratio, Term
-from fastboot.statistics.checks import check_counts, check_kinds, equal_labels, has_label
+from fastboot.columns import Labels, Source
+from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.checks import equal_labels
+from fastboot.statistics.classes import NAMES, ByClass, ListOfLabels, label_columns, over_classes
+from fastboot.statistics.outcomes import (
+    Measure,
+    average_over_classes,
+    counting,
+    outcome_statistic,
+)
 
-__all__ = ["accuracy", "f_score", "precision", "recall"]
+__all__ = [
+    "accuracy",
+    "balanced_accuracy",
+    "f_score",
+    "jaccard",
+    "precision",
+    "recall",
+    "specificity",
+]
 
-Floats = NDArray[np.float64]
-_NAMES = ("gold", "predicted")
+
+_PRECISION = Measure("precision", {"tp": 1.0}, {"tp": 1.0, "fp": 1.0})
+_RECALL = Measure("recall", {"tp": 1.0}, {"tp": 1.0, "fn": 1.0})
+_JACCARD = Measure("jaccard", {"tp": 1.0}, {"tp": 1.0, "fp": 1.0, "fn": 1.0})
+_SPECIFICITY = Measure("specificity", {"tn": 1.0}, {"tn": 1.0, "fp": 1.0})
 
 
 class _Accuracy(Ratio):
     def terms(self, gold: Labels, predicted: Labels) -> Sequence[Term]:
-        return equal_labels(gold, predicted, _NAMES).astype(np.float64), 1.0
+        return equal_labels(gold, predicted, NAMES).astype(np.float64), 1.0
 
 
-class _Outcomes(Ratio):
-    """A ratio of true positives, false positives and false negatives.
+class _BalancedAccuracy(ByClass):
+    def __init__(self, *args: Any, adjusted: bool) -> None:
+        super().__init__(*args)
+        self._adjusted = adjusted
 
-    tp weights of the numerator, and (tp, fp, fn) weights of the denominator.
-    """
+    def terms(self, gold: Labels, predicted: Labels) -> Sequence[Term]:
+        true, said = self.codes(gold, predicted)
+        return self.tally(true), self.tally(np.where(true == said, true, -1))
 
-    def __init__(self, found: float, among: tuple[float, float, float], name: str,
-                 columns: Sequence[Column], pos_label: Any) -> None:  # fmt: skip
-        super().__init__(*columns, name=name)
-        self._found = found
-        self._among = among
-        self._pos_label = pos_label
-
-    def terms(self, *columns: Any) -> Sequence[Term]:
-        if self.columns[0].role == "label":
-            gold, predicted = columns
-            counts = _outcomes(gold, predicted, self._pos_label)
-        else:
-            for column, array in zip(self.columns, columns, strict=True):
-                check_counts(column, array)
-            named = {c.argument: array for c, array in zip(self.columns, columns, strict=True)}
-            counts = {name: named[name] for name in ("tp", "fp", "fn") if name in named}
-        among: Term = 0.0
-        for name, weight in zip(("tp", "fp", "fn"), self._among, strict=True):
-            if weight:
-                among = among + weight * counts[name]
-        return self._found * counts["tp"], among
+    def finish(self, gold: Any, tp: Any) -> Any:
+        weights = counting(self.in_gold, gold)
+        mean = average_over_classes(tp / gold, weights)
+        if not self._adjusted:
+            return mean
+        chance = 1.0 / over_classes(weights)
+        return (mean - chance) / (1.0 - chance)
 
 
 def accuracy(gold: Source, predicted: Source) -> Ratio:
     """Share of rows whose predicted label is the gold label.
+
+    Always defined.
 
     Parameters
     ----------
@@ -67,84 +75,43 @@ def accuracy(gold: Source, predicted: Source) -> Ratio:
     >>> fb.bootstrap(fb.accuracy(["cat", "dog", "dog"], ["cat", "dog", "cat"]), rng=0).estimate
     0.6666666666666666
     """
-    columns = [Column(gold, "label", "gold"), Column(predicted, "label", "predicted")]
-    return _Accuracy(*columns, name="accuracy")
+    return _Accuracy(*label_columns(gold, predicted), name="accuracy")
 
 
-def precision(
-    gold: Source | None = None,
-    predicted: Source | None = None,
-    *,
-    tp: Source | None = None,
-    fp: Source | None = None,
-    pos_label: Any = 1,
-) -> Ratio:
-    """Precision: tp / (tp + fp), over all rows.
+def balanced_accuracy(gold: Source, predicted: Source, *, adjusted: bool = False) -> Additive:
+    """Mean over classes of the share of their gold rows that are predicted right.
 
-    Undefined where nothing is predicted positive.
+    The macro-average of recall over the classes that have gold rows (scikit-learn's
+    ``balanced_accuracy_score``). Undefined where one of these is absent from a resample:
+    ``recall(..., average="macro", zero_division=math.nan)`` leaves absent classes out instead.
 
     Parameters
     ----------
     gold, predicted
-        Label columns (name, or array of shape (n_rows,)).
-    tp, fp
-        Instead of labels: number columns with the counts of each row (document, sentence).
-    pos_label
-        The positive label.
+        As in :func:`accuracy`.
+    adjusted
+        Give 0 to guesses and 1 to perfect predictions: (value - 1/C) / (1 - 1/C) for C classes;
+        undefined for a single class.
 
     Raises
     ------
     TypeError
-        Neither labels nor counts are given, or both, or not all of them.
+        `adjusted` is not True or False.
     ValueError
-        When run: `pos_label` occurs in neither column.
+        When run: one column holds strings and the other numbers.
 
     Examples
     --------
     >>> import fastboot as fb
-    >>> fb.bootstrap(fb.precision(tp=[3, 5], fp=[1, 1]), rng=0).estimate
-    0.8
+    >>> from fastboot.statistics.classification import balanced_accuracy
+    >>> gold, predicted = ["cat", "cat", "cat", "dog"] * 20, ["cat", "cat", "dog", "dog"] * 20
+    >>> round(fb.bootstrap(balanced_accuracy(gold, predicted), rng=0).estimate, 6)
+    0.833333
     """
-    columns = _columns("precision", gold, predicted, {"tp": tp, "fp": fp})
-    return _Outcomes(1.0, (1.0, 1.0, 0.0), "precision", columns, pos_label)
-
-
-def recall(
-    gold: Source | None = None,
-    predicted: Source | None = None,
-    *,
-    tp: Source | None = None,
-    fn: Source | None = None,
-    pos_label: Any = 1,
-) -> Ratio:
-    """Recall: tp / (tp + fn), over all rows.
-
-    Undefined where no gold label is positive.
-
-    Parameters
-    ----------
-    gold, predicted
-        Label columns (name, or array of shape (n_rows,)).
-    tp, fn
-        Instead of labels: number columns with the counts of each row (document, sentence).
-    pos_label
-        The positive label.
-
-    Raises
-    ------
-    TypeError
-        Neither labels nor counts are given, or both, or not all of them.
-    ValueError
-        When run: `pos_label` occurs in neither column.
-
-    Examples
-    --------
-    >>> import fastboot as fb
-    >>> fb.bootstrap(fb.recall(tp=[3, 5], fn=[1, 1]), rng=0).estimate
-    0.8
-    """
-    columns = _columns("recall", gold, predicted, {"tp": tp, "fn": fn})
-    return _Outcomes(1.0, (1.0, 0.0, 1.0), "recall", columns, pos_label)
+    if not isinstance(adjusted, bool | np.bool_):
+        raise TypeError(f"`adjusted` is {adjusted!r}; it must be True or False")
+    name = "balanced_accuracy(adjusted)" if adjusted else "balanced_accuracy"
+    return _BalancedAccuracy(gold, predicted, None, name, adjusted=bool(adjusted))
 
 
 def f_score(
@@ -155,76 +122,269 @@ def f_score(
     fp: Source | None = None,
     fn: Source | None = None,
     beta: float = 1.0,
+    average: str | None = "binary",
+    labels: ListOfLabels | None = None,
     pos_label: Any = 1,
-) -> Ratio:
-    """F-score of the positive label, or of counts pooled over all rows (micro-average).
+    zero_division: float | None = None,
+) -> Additive:
+    """F-score of the positive label, of counts pooled over all rows, or averaged over classes.
 
     (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp), the weighted harmonic mean of precision
-    and recall (van Rijsbergen 1979). Undefined where there is neither a positive gold label nor a
-    positive prediction.
+    and recall (van Rijsbergen 1979). Undefined, 0 / 0, where there is neither a positive gold label
+    nor a positive prediction.
 
     Parameters
     ----------
     gold, predicted
         Label columns (name, or array of shape (n_rows,)).
     tp, fp, fn
-        Instead of labels: number columns with the counts of each row (document, sentence).
+        Instead of labels: number columns with the counts of each row (document, sentence), to be
+        pooled.
     beta
         Weight of recall; 1 gives F1, 2 puts recall before precision. Positive and finite.
+    average
+        "binary": the class `pos_label` against all others. "micro": the outcomes of all classes
+        pooled. "macro": the mean over classes. "weighted": the mean with the number of gold rows as
+        weights, so that a class without any does not matter. None: a value for each class.
+    labels
+        The classes to average over, or to give values for; all that occur, sorted, by default. A
+        listed label may be absent from the data: then it is 0 / 0.
     pos_label
-        The positive label.
+        The positive label of ``average="binary"``.
+    zero_division
+        The value of a class that is 0 / 0: 0 or 1; nan leaves the class out of an average; None
+        makes the average undefined.
 
     Raises
     ------
     TypeError
-        Neither labels nor counts are given, or both, or not all of them.
+        Neither labels nor counts are given, or both, or not all of them; or counts are to be
+        averaged over classes.
     ValueError
-        `beta` is not positive. When run: `pos_label` occurs in neither column.
+        `beta` is not positive, `average` or `zero_division` is none of the above, `labels` is empty
+        or repeats a label, `labels` is given with ``average="binary"`` or another `pos_label` than
+        1 without it. When run: `pos_label`, or each of `labels`, occurs in neither column; a count
+        is negative; one column holds strings and the other numbers.
+
+    Notes
+    -----
+    A class that has gold rows in the data counts in the macro average of every resample, so a
+    resample in which it is 0 / 0 has no average unless `zero_division` says what to do. A class
+    that the data only has as predictions counts in the resamples where it is predicted, unless it
+    is one of `labels`. So the value of the data is scikit-learn's (where that warns of 0 / 0 and
+    takes 0, give ``zero_division=0``), with several systems too.
 
     Examples
     --------
     >>> import fastboot as fb
     >>> fb.bootstrap(fb.f_score(tp=[20, 10], fp=[4, 6], fn=[12, 8]), rng=0).estimate
     0.6666666666666666
+    >>> gold, predicted = ["cat", "cat", "dog", "hen"] * 20, ["cat", "dog", "dog", "hen"] * 20
+    >>> f_score = fb.f_score(gold, predicted, average="macro")
+    >>> round(fb.bootstrap(f_score, rng=0).estimate, 6)
+    0.777778
     """
     if not 0.0 < beta < float("inf"):
         raise ValueError(f"`beta` is {beta}; it must be a positive number (1 gives F1)")
     square = float(beta) ** 2
-    name = "f_score" if beta == 1.0 else f"f_score(beta={beta:g})"
-    columns = _columns("f_score", gold, predicted, {"tp": tp, "fp": fp, "fn": fn})
-    return _Outcomes(1.0 + square, (1.0 + square, 1.0, square), name, columns, pos_label)
-
-
-def _columns(
-    name: str, gold: Source | None, predicted: Source | None, counts: dict[str, Source | None]
-) -> list[Column]:
-    """Return the two label columns or the count columns, whichever is given."""
-    labels = {"gold": gold, "predicted": predicted}
-    given = {key: source for key, source in (labels | counts).items() if source is not None}
-    if given.keys() == labels.keys():
-        return [Column(source, "label", key) for key, source in given.items()]
-    if given.keys() == counts.keys():
-        return [Column(source, "number", key) for key, source in given.items()]
-    raise TypeError(
-        f"{name} takes either gold and predicted, or {' and '.join(counts)}; "
-        f"it got {', '.join(given) or 'nothing'}"
+    among = {"tp": 1.0 + square, "fp": 1.0, "fn": square}
+    options = {} if beta == 1.0 else {"beta": f"{beta:g}"}
+    return outcome_statistic(
+        Measure("f_score", {"tp": 1.0 + square}, among, options),
+        gold,
+        predicted,
+        {"tp": tp, "fp": fp, "fn": fn},
+        average=average,
+        labels=labels,
+        pos_label=pos_label,
+        zero_division=zero_division,
     )
 
 
-def _outcomes(gold: Labels, predicted: Labels, pos_label: Any) -> dict[str, Floats]:
-    """Return tp, fp and fn of each row, as 0.0 and 1.0."""
-    check_kinds(gold, predicted, _NAMES)
-    if pos_label not in gold.values and pos_label not in predicted.values:
-        found = list(dict.fromkeys((*gold.values, *predicted.values)))
-        shown = ", ".join(repr(value) for value in found[:10])
-        raise ValueError(
-            f"`pos_label` is {pos_label!r}, which is in neither `gold` nor `predicted`; "
-            f"the labels are {shown}{', ...' if len(found) > 10 else ''}"
-        )
-    is_gold = has_label(gold, pos_label)
-    is_predicted = has_label(predicted, pos_label)
-    return {
-        "tp": (is_gold & is_predicted).astype(np.float64),
-        "fp": (is_predicted & ~is_gold).astype(np.float64),
-        "fn": (is_gold & ~is_predicted).astype(np.float64),
-    }
+def precision(
+    gold: Source | None = None,
+    predicted: Source | None = None,
+    *,
+    tp: Source | None = None,
+    fp: Source | None = None,
+    average: str | None = "binary",
+    labels: ListOfLabels | None = None,
+    pos_label: Any = 1,
+    zero_division: float | None = None,
+) -> Additive:
+    """Precision, tp / (tp + fp), over all rows or averaged over classes.
+
+    Undefined, 0 / 0, where nothing is predicted positive: for an average over classes, where one of
+    them is never predicted (see the notes of :func:`f_score`).
+
+    Parameters
+    ----------
+    gold, predicted, average, labels, pos_label, zero_division
+        As in :func:`f_score`.
+    tp, fp
+        Instead of labels: number columns with the counts of each row (document, sentence).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`f_score`.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> fb.bootstrap(fb.precision(tp=[3, 5], fp=[1, 1]), rng=0).estimate
+    0.8
+    """
+    return outcome_statistic(
+        _PRECISION,
+        gold,
+        predicted,
+        {"tp": tp, "fp": fp},
+        average=average,
+        labels=labels,
+        pos_label=pos_label,
+        zero_division=zero_division,
+    )
+
+
+def recall(
+    gold: Source | None = None,
+    predicted: Source | None = None,
+    *,
+    tp: Source | None = None,
+    fn: Source | None = None,
+    average: str | None = "binary",
+    labels: ListOfLabels | None = None,
+    pos_label: Any = 1,
+    zero_division: float | None = None,
+) -> Additive:
+    """Recall, tp / (tp + fn), over all rows or averaged over classes.
+
+    Undefined, 0 / 0, where no gold label is positive: for an average over classes, where one of
+    them has no gold rows (see the notes of :func:`f_score`, and :func:`balanced_accuracy`, which
+    leaves out classes that are only predicted).
+
+    Parameters
+    ----------
+    gold, predicted, average, labels, pos_label, zero_division
+        As in :func:`f_score`.
+    tp, fn
+        Instead of labels: number columns with the counts of each row (document, sentence).
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`f_score`.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> fb.bootstrap(fb.recall(tp=[3, 5], fn=[1, 1]), rng=0).estimate
+    0.8
+    """
+    return outcome_statistic(
+        _RECALL,
+        gold,
+        predicted,
+        {"tp": tp, "fn": fn},
+        average=average,
+        labels=labels,
+        pos_label=pos_label,
+        zero_division=zero_division,
+    )
+
+
+def jaccard(
+    gold: Source | None = None,
+    predicted: Source | None = None,
+    *,
+    tp: Source | None = None,
+    fp: Source | None = None,
+    fn: Source | None = None,
+    average: str | None = "binary",
+    labels: ListOfLabels | None = None,
+    pos_label: Any = 1,
+    zero_division: float | None = None,
+) -> Additive:
+    """Jaccard index, tp / (tp + fp + fn): intersection over union of gold and predicted rows.
+
+    F / (2 - F) for the F1-score F of one class (Jaccard 1912). Undefined, 0 / 0, as
+    :func:`f_score`.
+
+    Parameters
+    ----------
+    gold, predicted, tp, fp, fn, average, labels, pos_label, zero_division
+        As in :func:`f_score`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`f_score`.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.classification import jaccard
+    >>> fb.bootstrap(jaccard(tp=[3, 5], fp=[1, 0], fn=[0, 1]), rng=0).estimate
+    0.8
+    """
+    return outcome_statistic(
+        _JACCARD,
+        gold,
+        predicted,
+        {"tp": tp, "fp": fp, "fn": fn},
+        average=average,
+        labels=labels,
+        pos_label=pos_label,
+        zero_division=zero_division,
+    )
+
+
+def specificity(
+    gold: Source | None = None,
+    predicted: Source | None = None,
+    *,
+    tn: Source | None = None,
+    fp: Source | None = None,
+    average: str | None = "binary",
+    labels: ListOfLabels | None = None,
+    pos_label: Any = 1,
+    zero_division: float | None = None,
+) -> Additive:
+    """Specificity, tn / (tn + fp): the share of negative rows that are not predicted positive.
+
+    The recall of "not `pos_label`", or for an average of "not this class". Undefined, 0 / 0, where
+    all gold labels are positive.
+
+    Parameters
+    ----------
+    gold, predicted, labels, pos_label, zero_division
+        As in :func:`f_score`.
+    tn, fp
+        Instead of labels: number columns with the counts of each row.
+    average
+        As in :func:`f_score`, without "micro": pooled true negatives grow with the number of
+        classes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`f_score`.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> from fastboot.statistics.classification import specificity
+    >>> fb.bootstrap(specificity(tn=[30, 60], fp=[20, 10]), rng=0).estimate
+    0.75
+    """
+    return outcome_statistic(
+        _SPECIFICITY,
+        gold,
+        predicted,
+        {"tn": tn, "fp": fp},
+        average=average,
+        labels=labels,
+        pos_label=pos_label,
+        zero_division=zero_division,
+    )
