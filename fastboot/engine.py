@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
-__all__ = ["LARGEST_RANGE", "MOST_THREADS", "Progress", "Task", "default_threads", "run"]
+__all__ = ["MOST_THREADS", "Progress", "Task", "default_threads", "run"]
 
 Task = Callable[[range], Iterator[int]]
 Progress = Callable[[int, int], object]
@@ -29,7 +29,7 @@ LONGEST_CALL = 0.1
 # Below this much work (seconds) a second thread, which costs 0.2 ms to start, saves little.
 _SINGLE_THREAD_WORK = 5e-4
 # Scratch memory of a pattern range: 4,096 replicates take 0.3 MB beside the tables.
-LARGEST_RANGE = 4_096
+_LARGEST_RANGE = 4_096
 MOST_THREADS = 1_024
 # Microseconds of CPU time in each period (control groups v2); containers are limited by it.
 _CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
@@ -67,7 +67,7 @@ def run(
     n_replicates: int,
     seconds: float,
     n_threads: int,
-    largest: int = LARGEST_RANGE,
+    largest: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Do ``task(replicates)`` for every range of replicates.
@@ -84,7 +84,7 @@ def run(
     n_threads
         Threads to use; 1 runs in the calling thread.
     largest
-        Most replicates of a range.
+        Most replicates of a range, if fewer than usual.
     progress
         Called in this thread with the replicates done so far and their total. What it raises ends
         the run.
@@ -179,9 +179,11 @@ class _Work:
             raise
 
 
-def _ranges(n_replicates: int, seconds: float, n_threads: int, largest: int) -> list[range]:
+def _ranges(
+    n_replicates: int, seconds: float, n_threads: int, largest: int | None
+) -> list[range]:
     """Split the replicates into ranges of nearly equal size, a multiple of the threads."""
-    largest = max(1, min(largest, int(LONGEST_CALL / seconds)))
+    largest = max(1, min(largest or _LARGEST_RANGE, _LARGEST_RANGE, int(LONGEST_CALL / seconds)))
     n_ranges = -(-n_replicates // largest)
     n_ranges = min(n_replicates, -(-n_ranges // n_threads) * n_threads)
     edges = [i * n_replicates // n_ranges for i in range(n_ranges + 1)]

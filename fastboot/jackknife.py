@@ -20,8 +20,9 @@ __all__ = ["acceleration", "acceleration_of_weights", "rounding"]
 
 Floats = NDArray[np.float64]
 
-# Sums of units whose leave-one-out values are computed at a time: 8 MB.
-_CHUNK = 1 << 20
+# Numbers of leave-one-out sums at a time: 0.5 MB; of 1,024 units at the least.
+_CHUNK = 1 << 16
+_LEAST_UNITS = 1_024
 _EPSILON = float(np.finfo(np.float64).eps)
 # A block of units has skewness / sqrt(size), and there are as many times fewer of them: the
 # acceleration is the same, estimated from this many values. Its standard error is then at most
@@ -49,11 +50,11 @@ def acceleration(estimand: Estimand, units: Units) -> Floats:
     """
     layout = units.layout
     totals = units.totals()
-    observed = estimand.value(totals, [], (layout.n_cells,))
     n_listed = layout.n_units if units.counts is None else units.counts.size
-    sums = _PartSums(observed, layout)
-    step = max(1, _CHUNK // max(1, units.n_sums))
+    step = max(_LEAST_UNITS, _CHUNK // max(1, units.n_sums))
     with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 it is undefined
+        observed = estimand.value(totals, [], (layout.n_cells,))
+        sums = _PartSums(observed, layout)
         for start in range(0, n_listed, step):
             stop = min(start + step, n_listed)
             parts = _parts(units, start, stop)
@@ -63,7 +64,7 @@ def acceleration(estimand: Estimand, units: Units) -> Floats:
             value = estimand.value(left, [], (stop - start,))
             counts = None if units.counts is None else units.counts[start:stop]
             sums.add(observed[:, cells] - value, parts, counts)
-    return sums.acceleration(layout.sizes)
+        return sums.acceleration(layout.sizes)
 
 
 def _parts(units: Units, start: int, stop: int) -> NDArray[np.int64]:

@@ -452,7 +452,7 @@ def _add_up(
         n_replicates=run.n_resamples,
         seconds=sum(addition.seconds for addition in additions) / len(additions),
         n_threads=run.n_threads,
-        largest=max(1, min(engine.LARGEST_RANGE, _RANGE // (8 * units.n_sums * n_cells))),
+        largest=max(1, _RANGE // (8 * units.n_sums * n_cells)),
         progress=run.progress,
     )
     return Replicates(out, "+".join(sorted({addition.path for addition in additions})))
@@ -483,6 +483,8 @@ def swap(
         How to run. `n_resamples` is replaced by 2**n_differing under "enumeration".
     """
     n_differing = differing.size
+    if not estimand.terms and not estimand.weighted:
+        return _constant(estimand, None, np.zeros((layout.n_cells, 1)), run)
     if n_differing == 0:
         once = run._replace(n_resamples=1)
         sampler = Swaps(differing, layout.n_units, run.sequence)

@@ -165,7 +165,7 @@ def bootstrap_answer(
         )
         seen = units
     observed = _observed(target, sample, cells)
-    _warn_undefined(replicates.values)
+    _warn_undefined(replicates.values, questions)
     return Answer(
         estimates=observed,
         replicates=replicates.values,
@@ -196,7 +196,8 @@ def _rows_of(n_rows: int, cells: Slices | None) -> NDArray[np.int64]:
 def _acceleration(
     target: Estimand, sample: Sample, arrangement: Arrangement, units: Units | None, *, bca: bool
 ) -> Floats | None:
-    if sample.design.levels == "crossed" or sample.design.block_scheme:
+    undefined = not target.terms and not target.weighted  # missing values
+    if undefined or sample.design.levels == "crossed" or sample.design.block_scheme:
         return np.full((target.n_values, arrangement.layout.n_cells), np.nan)
     whole = arrangement.whole
     if not target.weighted:
@@ -215,14 +216,15 @@ def _acceleration(
     return acceleration_of_weights(evaluate, whole)
 
 
-def _warn_undefined(replicates: Floats) -> None:
+def _warn_undefined(replicates: Floats, questions: Sequence[Question]) -> None:
     """Warn once, for the caller of the procedure, if any replicate is undefined."""
-    undefined = np.isnan(replicates)
+    # With missing values all are, as was asked for.
+    there = [not question.missing for question in questions for _ in range(question.a.n_values)]
+    undefined = np.isnan(replicates[there])
     n_undefined = int(undefined.sum())
-    # Statistics of data with missing values are undefined throughout, as was asked for.
-    if n_undefined and not undefined.all():
+    if n_undefined:
         warnings.warn(
-            f"the statistic is undefined in {n_undefined:,} of {replicates.size:,} replicates; "
+            f"the statistic is undefined in {n_undefined:,} of {undefined.size:,} replicates; "
             "they are NaN, counted in n_undefined and left out of intervals and p-values",
             RuntimeWarning,
             stacklevel=6,  # the call of the procedure
@@ -252,7 +254,7 @@ def swap_answer(
     measure = _exchanged(change, layout, sample)
     replicates = swap(change, units, measure, layout, differing, 2 * sample.n_rows, run)
     observed = _observed(target, sample, cells)
-    _warn_undefined(replicates.values)
+    _warn_undefined(replicates.values, questions)
     edges = np.searchsorted(differing, layout.cell_offsets)
     return Answer(
         estimates=observed,

@@ -81,6 +81,11 @@ class Question:
         return (self.a,) if self.b is None else (self.a, self.b)
 
     @property
+    def missing(self) -> bool:
+        """Whether a value is missing, which makes the answer undefined."""
+        return any(bound.missing for bound in self.bounds)
+
+    @property
     def name(self) -> str:
         """What results call it."""
         return self.a.statistic.name if self.b is None else difference_name(*self.statistics)
@@ -264,7 +269,7 @@ def _row(value: Floats, shape: tuple[int, ...]) -> Floats:
 
 def _rehearse(statistic: Additive, terms: Sequence[Term]) -> None:
     """Refuse a `finish` that does not work on arrays, before any resampling."""
-    shape = (1, 2)
+    shape = (2,)
     sums = [
         np.ones((term.size, *shape))
         if isinstance(term, Tally)
