@@ -56,7 +56,7 @@ def bootstrap(  # type: ignore[overload-overlap] # a bare column may be any obje
     **options: Unpack[Options],
 ) -> Table[BootstrapResult]: ...
 @overload
-def bootstrap(
+def bootstrap(  # type: ignore[overload-overlap] # None is an object too
     statistic: Statistic | Source, *, by: None = None, **options: Unpack[Options]
 ) -> BootstrapResult: ...
 @overload
@@ -203,5 +203,7 @@ def bootstrap(
         bca = method == "bca"
         return bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale), {}
 
-    result: BootstrapResult | Table[BootstrapResult] = report(BootstrapResult, asked.names, questions, sample, answer, common, started)
+    result: BootstrapResult | Table[BootstrapResult] = report(
+        BootstrapResult, asked.names, questions, sample, answer, common, started
+    )
     return result

@@ -26,7 +26,6 @@ from fastboot.weights import (
     Nested,
     Poisson,
     Sampler,
-    child_of,
     keys_of,
 )
 
@@ -114,22 +113,22 @@ class Design:
         """Sentences about the design."""
         if self.n_drawn is None:
             return ()
-        return (
+        sentence = (
             f"each resample has {count(self.n_drawn, self.unit)}: the replicates, their standard "
             "error and interval are those of samples of that size; times sqrt(n_drawn / n_units) "
-            "for a statistic whose error falls with the square root of the size",
+            "for a statistic whose error falls with the square root of the size"
         )
+        return (sentence,)
 
     @property
     def columns(self) -> list[Column]:
         """The key columns to load."""
-        names_of = (
-            [Column(source, "key", "groups") for source in self.groups]
-            + [Column(source, "key", "strata") for source in self.strata]
-        )
+        names_of = [Column(source, "key", "groups") for source in self.groups] + [
+            Column(source, "key", "strata") for source in self.strata
+        ]
         return names_of + [Column(source, "label", "by") for source in self.by]
 
-    def slices(self, loaded: Sequence[Any], n_rows: int) -> Slices | None:
+    def slices(self, loaded: Sequence[Any]) -> Slices | None:
         """Return the slices, from the loaded key columns; None without `by`."""
         labels: Sequence[Labels] = loaded[len(self.groups) + len(self.strata) :]
         if not labels:
@@ -145,7 +144,6 @@ class Design:
                 (*tuples[outer], inner_values[place])
                 for outer, place in zip(*np.divmod(found, len(inner_values)), strict=True)
             ]
-        assert codes.size == n_rows
         return Slices(codes.astype(np.int64, copy=False), tuple(tuples))
 
     def arrange(self, loaded: Sequence[Any], n_rows: int, cells: Slices | None) -> Arrangement:
@@ -171,7 +169,7 @@ class Design:
         part_of_row, cell_of_part = _parts(strata, cell_codes)
         n_cells = 1 if cells is None else len(cells.values)
         if self.levels == "crossed":
-            return _crossed(groups, n_rows)
+            return _crossed(groups)
         outer = groups[0] if groups else None
         layout = _layout(part_of_row, cell_of_part, n_cells, outer, n_rows)
         if outer is not None and strata:
@@ -241,9 +239,7 @@ def _sorted(labels: Labels) -> tuple[Integers, tuple[Any, ...]]:
     return rank[labels.codes], tuple(labels.values[i] for i in order)
 
 
-def _parts(
-    strata: Sequence[Keys], cells: Integers | None
-) -> tuple[Integers | None, Integers]:
+def _parts(strata: Sequence[Keys], cells: Integers | None) -> tuple[Integers | None, Integers]:
     """Return the part of each row, None for one part, and the cell of each part."""
     codes = cells
     for stratum in strata:
@@ -316,7 +312,7 @@ def _nested(outer: Layout, inner: Keys | None, n_rows: int) -> Arrangement:
     return Arrangement(layout, outer, np.diff(outer.cell_offsets))
 
 
-def _crossed(groups: Sequence[Keys], n_rows: int) -> Arrangement:
+def _crossed(groups: Sequence[Keys]) -> Arrangement:
     first, second = groups
     found, codes = np.unique(first.codes * second.n_groups + second.codes, return_inverse=True)
     of_first, of_second = np.divmod(found, second.n_groups)
@@ -423,9 +419,11 @@ def _check_length(block_length: Any, scheme: str) -> float | None:
         return None
     if block_length is None:
         return None
-    if isinstance(block_length, bool) or not isinstance(
-        block_length, int | float | np.integer | np.floating
-    ) or not 1 <= block_length < float("inf"):
+    if (
+        isinstance(block_length, bool)
+        or not isinstance(block_length, int | float | np.integer | np.floating)
+        or not 1 <= block_length < float("inf")
+    ):
         raise ValueError(
             f"`block_length` is {block_length!r}; it must be a number of rows, 1 or more, or None "
             "to choose it from the data"

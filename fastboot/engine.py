@@ -179,9 +179,7 @@ class _Work:
             raise
 
 
-def _ranges(
-    n_replicates: int, seconds: float, n_threads: int, largest: int | None
-) -> list[range]:
+def _ranges(n_replicates: int, seconds: float, n_threads: int, largest: int | None) -> list[range]:
     """Split the replicates into ranges of nearly equal size, a multiple of the threads."""
     largest = max(1, min(largest or _LARGEST_RANGE, _LARGEST_RANGE, int(LONGEST_CALL / seconds)))
     n_ranges = -(-n_replicates // largest)

@@ -105,8 +105,8 @@ class _PartSums:
             if self._cells.size == 1:
                 power[:, 0] += product.sum(axis=1)
                 continue
-            for row, own in zip(power, product, strict=True):
-                row += np.bincount(parts, own, row.size)
+            for value, own in enumerate(product):
+                power[value] += np.bincount(parts, own, self._cells.size)
 
     def acceleration(self, sizes: NDArray[np.int64]) -> Floats:
         """Return the accelerations, shape (n_values, n_cells)."""

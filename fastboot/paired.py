@@ -57,7 +57,7 @@ def paired_bootstrap(  # type: ignore[overload-overlap] # a bare column may be a
     **options: Unpack[_Options],
 ) -> Table[PairedBootstrapResult]: ...
 @overload
-def paired_bootstrap(
+def paired_bootstrap(  # type: ignore[overload-overlap] # None is an object too
     a: Statistic | Source,
     b: Statistic | Source,
     *,
@@ -180,5 +180,7 @@ def paired_bootstrap(
         found = bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale)
         return found, {"estimate_a": of_a, "estimate_b": of_b}
 
-    result: PairedBootstrapResult | Table[PairedBootstrapResult] = report(PairedBootstrapResult, first.names, questions, sample, answer, common, started)
+    result: PairedBootstrapResult | Table[PairedBootstrapResult] = report(
+        PairedBootstrapResult, first.names, questions, sample, answer, common, started
+    )
     return result

@@ -238,9 +238,7 @@ def measure_rows(estimand: Estimand, rows: RowsOfCells) -> Measure:
     return measure
 
 
-def measure_exchanged(
-    estimand: Estimand, rows: RowsOfCells, stays: NDArray[np.bool_]
-) -> Measure:
+def measure_exchanged(estimand: Estimand, rows: RowsOfCells, stays: NDArray[np.bool_]) -> Measure:
     """Return how to compute statistics of two systems whose rows were exchanged.
 
     Parameters
@@ -276,7 +274,7 @@ def measure_exchanged(
 
 
 def weighted_sums(units: Units, weights: Floats) -> Floats:
-    """Return the sums that vary, shape (n_sums, n_cells, n_replicates), for weights of the units."""
+    """Return the sums that vary, (n_sums, n_cells, n_replicates), for weights of the units."""
     from fastboot.kernels.weighing import add_tallies, add_weighted_sums
 
     cells = units.layout.cell_offsets if units.counts is None else np.array([0, units.counts.size])

@@ -52,7 +52,7 @@ def approximate_randomization(  # type: ignore[overload-overlap] # a column may 
     **options: Unpack[_Options],
 ) -> Table[RandomizationResult]: ...
 @overload
-def approximate_randomization(
+def approximate_randomization(  # type: ignore[overload-overlap] # None is an object too
     a: Statistic | Source,
     b: Statistic | Source,
     *,
@@ -124,7 +124,8 @@ def approximate_randomization(
     -------
     RandomizationResult
         Or a :class:`Table` of them, for several statistics, a statistic with several values, or
-        slices. `min_pvalue` is the smallest p-value this number of units can give, 2 / 2**n two-sided.
+        slices. `min_pvalue` is the smallest p-value that this number of units can give, two-sided
+        2 / 2**n.
 
     Raises
     ------
@@ -177,5 +178,7 @@ def approximate_randomization(
         found = swap_answer(questions, sample, run, cells=cells, scale=scale)
         return found, {"estimate_a": of_a, "estimate_b": of_b}
 
-    result: RandomizationResult | Table[RandomizationResult] = report(RandomizationResult, first.names, questions, sample, answer, common, started)
+    result: RandomizationResult | Table[RandomizationResult] = report(
+        RandomizationResult, first.names, questions, sample, answer, common, started
+    )
     return result

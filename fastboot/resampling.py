@@ -14,7 +14,6 @@ from fastboot.columns import Labels
 from fastboot.designs import Arrangement, Slices
 from fastboot.jackknife import acceleration, acceleration_of_weights, rounding
 from fastboot.paths import (
-    Replicates,
     RowsOfCells,
     Run,
     evaluator,
@@ -184,7 +183,8 @@ def _units(target: Estimand, layout: Layout, *, drawn_vary: bool) -> Units | Non
 
 def _largest(replicates: Floats) -> Floats:
     """Largest absolute value among the replicates, 0 where none is defined."""
-    return np.nan_to_num(np.fmax.reduce(np.abs(replicates), axis=2))
+    largest: Floats = np.fmax.reduce(np.abs(replicates), axis=2)
+    return np.nan_to_num(largest)
 
 
 def _rows_of(n_rows: int, cells: Slices | None) -> NDArray[np.int64]:

@@ -64,9 +64,7 @@ def few_units(n_units: int, unit: str) -> tuple[str, ...]:
     """Return the sentence on few units, if they are few."""
     if n_units >= _FEW_UNITS:
         return ()
-    return (
-        f"only {count(n_units, unit)}: intervals and p-values from so few units are rough",
-    )
+    return (f"only {count(n_units, unit)}: intervals and p-values from so few units are rough",)
 
 
 def take(
@@ -121,10 +119,8 @@ def take(
                 may_be_nan=nan_policy == "propagate",
             )
         )
-    slices = design.slices(keys, rows.n_rows)
-    return Sample(
-        tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys
-    )
+    slices = design.slices(keys)
+    return Sample(tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys)
 
 
 def _factors(weights: Any) -> Floats:

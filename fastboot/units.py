@@ -297,9 +297,7 @@ def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units
         width = _width(sparse, start, stop)
         entries = (sparse.offsets[chosen][:, None] + np.arange(width)).ravel()
         offsets = width * np.arange(n_classes + 1)
-        sparse = Sparse(
-            *map(_read_only, (offsets, sparse.terms[entries], sparse.values[entries]))
-        )
+        sparse = Sparse(*map(_read_only, (offsets, sparse.terms[entries], sparse.values[entries])))
     varying = _read_only(np.ascontiguousarray(units.varying[:, chosen]))
     layout = one_part(n_units)
     return Units(varying, sparse, units.places, units.n_sums, _read_only(counts[:n_classes].copy()),

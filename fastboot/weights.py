@@ -57,24 +57,20 @@ def child_of(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequenc
 
 
 class Sampler(Protocol):
-    """Writes weights.
-
-    Attributes
-    ----------
-    path
-        The name of the way.
-    n_units
-        Units weighted.
-    seconds
-        Of writing one replicate's weights, estimated.
-    """
+    """Writes weights."""
 
     @property
-    def path(self) -> str: ...
+    def path(self) -> str:
+        """The name of the way."""
+
     @property
-    def n_units(self) -> int: ...
+    def n_units(self) -> int:
+        """Units weighted."""
+
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """Of writing one replicate's weights, estimated."""
+
     def fill(self, first: int, weights: Floats) -> None:
         """Overwrite the weights, shape (n_replicates, n_units), of replicates from `first` on."""
 
@@ -243,7 +239,9 @@ class Blocks:
         Of a block; its mean for "stationary".
     """
 
-    def __init__(self, layout: Layout, seed: np.random.SeedSequence, kind: str, length: float) -> None:
+    def __init__(
+        self, layout: Layout, seed: np.random.SeedSequence, kind: str, length: float
+    ) -> None:
         self.path = kind
         self.n_units = layout.n_units
         self.seconds = 2e-9 * self.n_units
@@ -280,7 +278,9 @@ class Nested:
 
     path = "nested"
 
-    def __init__(self, groups: Multinomial, offsets: Integers, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self, groups: Multinomial, offsets: Integers, seed: np.random.SeedSequence
+    ) -> None:
         self.n_units = int(offsets[-1])
         self.seconds = groups.seconds + 4e-9 * self.n_units
         self._groups = groups
@@ -343,7 +343,9 @@ class Swaps:
         Of the words; None lists all swaps.
     """
 
-    def __init__(self, differing: Integers, n_units: int, seed: np.random.SeedSequence | None) -> None:
+    def __init__(
+        self, differing: Integers, n_units: int, seed: np.random.SeedSequence | None
+    ) -> None:
         self.path = "enumeration" if seed is None else "weights"
         self.n_units = n_units
         self.seconds = 1.5e-9 * n_units

@@ -299,7 +299,7 @@ def test_poisson_counts__left_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draws, "_pattern_table", lambda _mean: table._replace(ends=[0]))
     words = key(SEED)
     observed = Counter(
-        tuple(draws._poisson_counts(4, 0.5, (0, replicate, 0), words)) for replicate in range(8_000)
+        tuple(draws.poisson_counts(4, 0.5, (0, replicate, 0), words)) for replicate in range(8_000)
     )
     law: dict[tuple[int, ...], float] = {}
     weights = np.diff([0, *table.class_ends])

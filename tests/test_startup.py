@@ -92,7 +92,9 @@ def test_first_call__compiles_one_kernel(tmp_path: Path) -> None:
     """A small job waits for the one kernel that it runs, and for no statistics package."""
     found = watched(SMALL_JOB, tmp_path)
 
-    assert ["segments.add_segment_sums"] == [path.name.partition("-")[0] for path in files(tmp_path)]
+    assert ["segments.add_segment_sums"] == [
+        path.name.partition("-")[0] for path in files(tmp_path)
+    ]
     assert "add_segment_sums" in found["compiled"]
     for module in ("scipy.stats", "fastboot.kernels.patterns", "fastboot.kernels.binomial"):
         assert module not in found["modules"]

@@ -7,6 +7,7 @@ import math
 import pickle
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn import metrics
+from statistical import assert_rate
 
 import fastboot as fb
+from fastboot import reference
 from fastboot.columns import load
 from fastboot.statistics.chance_corrected import cohen_kappa, matthews
 from fastboot.statistics.classification import (
@@ -735,3 +738,125 @@ def test_counts__as_labels(rng: Any) -> None:
     assert evaluate(jaccard(tp=tp, fp=fp, fn=fn)) == value
     assert evaluate(jaccard(tp=tp, fp=fp, fn=fn, average="micro", zero_division=1)) == value
     assert evaluate(jaccard(tp=[0], fp=[0], fn=[0], zero_division=1)) == 1.0
+
+
+# Through the procedures.
+
+SEED = 11
+SCIKIT: dict[str, tuple[Callable[..., fb.Additive], Callable[..., Any]]] = {
+    "macro": (
+        lambda *args: f_score(*args, average="macro", zero_division=0),
+        # Classes with gold rows in the data, and what is predicted in the resample.
+        lambda gold, said: quiet(metrics.f1_score)(
+            gold, said, labels=np.union1d(np.arange(4), said), average="macro", zero_division=0
+        ),
+    ),
+    "micro": (
+        lambda *args: recall(*args, average="micro", labels=[0, 1]),
+        lambda gold, said: metrics.recall_score(gold, said, labels=[0, 1], average="micro"),
+    ),
+    "weighted": (
+        lambda *args: precision(*args, average="weighted", zero_division=1),
+        lambda gold, said: metrics.precision_score(
+            gold, said, labels=np.arange(6), average="weighted", zero_division=1
+        ),
+    ),
+    "matthews": (matthews, metrics.matthews_corrcoef),
+    "kappa": (cohen_kappa, metrics.cohen_kappa_score),
+    "quadratic": (
+        lambda *args: cohen_kappa(*args, weights="quadratic", labels=range(6)),
+        lambda gold, said: metrics.cohen_kappa_score(
+            gold, said, weights="quadratic", labels=np.arange(6)
+        ),
+    ),
+}
+
+
+@pytest.fixture
+def two_systems(rng: np.random.Generator) -> tuple[Any, Any, Any]:
+    """Gold classes 0 to 3 of 80 rows, and the predictions of two systems, one of which says 5."""
+    gold = np.arange(80) % 4
+    a = np.where(rng.random(80) < 0.7, gold, rng.choice(5, 80))
+    b = np.where(rng.random(80) < 0.6, gold, rng.choice(6, 80))
+    return gold, a, b
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("path", ["rows", "weights"])
+@pytest.mark.parametrize("name", SCIKIT)
+def test_bootstrap__replicates(name: str, path: Any, grouped: bool, two_systems: Any) -> None:
+    """Every replicate is scikit-learn's value of the rows that the reference draws."""
+    gold, predicted, _ = two_systems
+    ours, scikit_learn = SCIKIT[name]
+    documents = np.arange(80) // 5 if grouped else None
+    result = fb.bootstrap(
+        ours(gold, predicted), groups=documents, rng=SEED, n_resamples=8, path=path
+    )
+    expected = []
+    for replicate in range(8):
+        rows = reference.bootstrap_rows(16 if grouped else 80, SEED, replicate, path)
+        if documents is not None:
+            rows = reference.rows_of(rows, documents.tolist())
+        expected.append(scikit_learn(gold[rows], predicted[rows]))
+    assert result.estimate == near(scikit_learn(gold, predicted))
+    assert result.replicates.tolist() == near(expected)
+
+
+@pytest.mark.parametrize("name", SCIKIT)
+def test_paired_bootstrap__common_resamples(name: str, two_systems: Any) -> None:
+    """The difference of the systems' values on the same resamples."""
+    gold, a, b = two_systems
+    ours, scikit_learn = SCIKIT[name]
+    result = fb.paired_bootstrap(ours(gold, a), ours(gold, b), rng=SEED, n_resamples=8, path="rows")
+    drawings = [reference.bootstrap_rows(80, SEED, k, "rows") for k in range(8)]
+    expected = [
+        scikit_learn(gold[rows], a[rows]) - scikit_learn(gold[rows], b[rows]) for rows in drawings
+    ]
+    assert result.replicates.tolist() == near(expected)
+    assert result.estimate_a == near(scikit_learn(gold, a))
+    assert result.estimate_b == near(scikit_learn(gold, b))
+
+
+@pytest.mark.parametrize("name", SCIKIT)
+def test_randomization__enumeration(name: str, two_systems: Any) -> None:
+    """All swaps of the rows that differ, with a class that one system alone predicts."""
+    gold, a, b = two_systems
+    ours, scikit_learn = SCIKIT[name]
+    differing = np.flatnonzero(a != b)
+    a = a.copy()
+    a[differing[6:]] = b[differing[6:]]  # six differ
+    assert (a == 5).any() or (b == 5).any()
+    result = fb.approximate_randomization(ours(gold, a), ours(gold, b), n_resamples=64)
+    expected = []
+    for flags in product([False, True], repeat=6):
+        swapped = np.isin(np.arange(80), differing[:6][list(flags)])
+        first, second = np.where(swapped, b, a), np.where(swapped, a, b)
+        expected.append(scikit_learn(gold, first) - scikit_learn(gold, second))
+    assert result.path == "enumeration"
+    # Rows that make no difference to the statistic are not swapped.
+    times = len(expected) // result.n_resamples
+    assert sorted(result.replicates.tolist() * times) == near(sorted(expected))
+
+
+def test_bootstrap__undefined(two_systems: Any) -> None:
+    """A resample without a class that the data has is counted, not filled."""
+    gold, predicted, _ = two_systems
+    gold = np.where(np.arange(80) == 7, 9, gold)  # one row: missing in (79/80)^80 = 37 % of them
+    with pytest.warns(RuntimeWarning, match="undefined in"):
+        result = fb.bootstrap(balanced_accuracy(gold, predicted), rng=SEED, n_resamples=2_000)
+    assert_rate(result.n_undefined, 2_000, (79 / 80) ** 80, detects=0.1)
+
+
+def test_combine(two_systems: Any) -> None:
+    """Averages over classes can be combined."""
+    gold, predicted, _ = two_systems
+    parts = [
+        make(gold, predicted, average="macro", labels=range(4)) for make in (precision, recall)
+    ]
+    result = fb.bootstrap(
+        fb.combine(lambda p, r: 2 * p * r / (p + r), *parts, name="F of means"), rng=0
+    )
+    values = metrics.precision_recall_fscore_support(
+        gold, predicted, labels=range(4), average="macro"
+    )
+    assert result.estimate == near(2 * values[0] * values[1] / (values[0] + values[1]))

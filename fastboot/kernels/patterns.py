@@ -7,7 +7,8 @@ draws are placed uniformly. The result is exactly multinomial.
 
 Two ways to use the same draws. ``add_pattern_sums``: for four units, a table of the weighted sum
 of every pattern turns four draws into one load. ``weigh``: write down the weights themselves, for
-many terms and for statistics that need weights.
+many terms and for statistics that need weights. ``count_poisson`` is its first half, and with rate
+1 a resample of its own (see :mod:`fastboot.kernels.poisson`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from fastboot.kernels.philox import (
 )
 from fastboot.kernels.places import BUFFER, draw_places
 
-__all__ = ["add_pattern_sums", "weigh"]
+__all__ = ["add_pattern_sums", "count_poisson", "weigh"]
 
 _SLOT = np.uint32(0xFFFF)
 _SLOT_BITS = np.uint32(16)
@@ -53,6 +54,49 @@ def _remainder(w0, w1, w2, w3, law):
 
 
 @inlined
+def count_poisson(
+    n_units, superblock, replicate, attempt, law, key_0, key_1, words, weights, fours
+):
+    """Independent Poisson counts of one superblock in one replicate; return their sum.
+
+    n_units : at most one superblock
+    words : shape (any, 4), uint32, scratch
+    weights : shape (n_units rounded up to 32,), uint16, overwritten; 0 beyond n_units
+    fours : the same memory as uint64; making this view takes as long as counting 60 units
+    """
+    slots, packed = law[0], law[2]
+    none = packed.size - 1
+    n_blocks = weights.size // 32
+    total = np.int64(0)
+    purpose = PATTERNS + attempt * ATTEMPT
+    remainders = REMAINDERS + attempt * ATTEMPT
+    for first in range(0, n_blocks, words.shape[0]):
+        drawn = words[: min(words.shape[0], n_blocks - first)]
+        fill_positions(first, superblock, replicate, purpose, key_0, key_1, drawn)
+        for i in range(4 * drawn.shape[0]):
+            word = drawn[i // 4, i % 4]
+            group = 8 * first + 2 * i
+            low = np.int64(slots[word & _SLOT])
+            high = np.int64(slots[word >> _SLOT_BITS])
+            fours[group] = packed[low & _NUMBER]
+            fours[group + 1] = packed[high & _NUMBER]
+            total += (low >> PATTERN_BITS) + (high >> PATTERN_BITS)
+            if (low == none) | (high == none):
+                for g in range(group, group + 2):
+                    if (low if g == group else high) == none:
+                        counts = _remainder(
+                            *philox(g, superblock, replicate, remainders, key_0, key_1), law
+                        )
+                        for unit in range(4):
+                            weights[4 * g + unit] = counts[unit]
+                            total += counts[unit]
+    for unit in range(n_units, weights.size):
+        total -= weights[unit]
+        weights[unit] = 0
+    return total
+
+
+@inlined
 def weigh(
     n_units, superblock, share, replicate, attempt, law, key_0, key_1, words, places, weights
 ):
@@ -63,48 +107,22 @@ def weigh(
     words, places : scratch of `draw_places`
     weights : shape (n_units rounded up to 32,), uint16, overwritten; 0 beyond n_units
     """
-    slots, packed = law[0], law[2]
-    none = packed.size - 1
     fours = weights.view(np.uint64)
-    n_blocks = weights.size // 32
     while True:
-        total = np.int64(0)
-        purpose = PATTERNS + attempt * ATTEMPT
-        remainders = REMAINDERS + attempt * ATTEMPT
-        for first in range(0, n_blocks, words.shape[0]):
-            drawn = words[: min(words.shape[0], n_blocks - first)]
-            fill_positions(first, superblock, replicate, purpose, key_0, key_1, drawn)
-            for i in range(4 * drawn.shape[0]):
-                word = drawn[i // 4, i % 4]
-                group = 8 * first + 2 * i
-                low = np.int64(slots[word & _SLOT])
-                high = np.int64(slots[word >> _SLOT_BITS])
-                fours[group] = packed[low & _NUMBER]
-                fours[group + 1] = packed[high & _NUMBER]
-                total += (low >> PATTERN_BITS) + (high >> PATTERN_BITS)
-                if (low == none) | (high == none):
-                    for g in range(group, group + 2):
-                        if (low if g == group else high) == none:
-                            counts = _remainder(
-                                *philox(g, superblock, replicate, remainders, key_0, key_1), law
-                            )
-                            for unit in range(4):
-                                weights[4 * g + unit] = counts[unit]
-                                total += counts[unit]
-        for unit in range(n_units, weights.size):
-            total -= weights[unit]
-            weights[unit] = 0
+        total = count_poisson(
+            n_units, superblock, replicate, attempt, law, key_0, key_1, words, weights, fours
+        )
         if total <= share:
             break
         attempt += 1
     position = 0
     while total < share:
-        drawn_places = draw_places(
+        drawn = draw_places(
             position, share - total, n_units, superblock, replicate, key_0, key_1, words, places
         )
-        for i in range(drawn_places):
+        for i in range(drawn):
             weights[places[i]] += np.uint16(1)
-        total += drawn_places
+        total += drawn
         position += BUFFER // 4
 
 

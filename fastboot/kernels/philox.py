@@ -6,20 +6,27 @@ Philox (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1,
     key      numpy.random.SeedSequence(seed).generate_state(2, uint32)
     counter  (position, block, replicate, purpose)
 
-========== ============================================ ============================ ============
-purpose    what the words decide                        position                     block
-========== ============================================ ============================ ============
-SPLITS     draws left of a split of the superblocks     attempt                      tree node
-CLASSES    draws of one class of equal units            attempt                      class
-PATTERNS   counts of 4 units, 16 bits each              32 units                     superblock
-REMAINDERS counts of 4 units that have no slot          4 units                      superblock
-PLACES     one unit, 32 bits each                       4 draws                      superblock
-SWAPS      swap of one unit, 1 bit each                 128 units                    superblock
-FLIPS      number of swapped units of a class           attempt, or 128 units        class
-========== ============================================ ============================ ============
+============ ============================================ ============================ ==========
+purpose      what the words decide                        position                     block
+============ ============================================ ============================ ==========
+SPLITS       draws left of a split of the superblocks     attempt                      tree node
+CLASSES      draws of one class of equal units            attempt                      class
+PATTERNS     counts of 4 units, 16 bits each              32 units                     superblock
+REMAINDERS   counts of 4 units that have no slot          4 units                      superblock
+PLACES       one unit, 32 bits each                       4 draws                      superblock
+SWAPS        swap of one unit, 1 bit each                 128 units                    superblock
+FLIPS        number of swapped units of a class           attempt, or 128 units        class
+EXPONENTIALS exponential weight of one unit, 53 bits each 2 units                      superblock
+INNER        one unit of a drawn group, 32 bits each      4 draws                      group
+STARTS       first row of one block, 32 bits each         4 blocks of rows             0
+LENGTHS      number of rows of one block, 53 bits each    2 blocks of rows             0
+LABELS       choice of one unit, digits of 32 bits        4 digits                     0
+ORDER        rank of an order statistic                   attempt                      k-th, next
+============ ============================================ ============================ ==========
 
-``PATTERNS`` and ``REMAINDERS`` add the number of the attempt times ``ATTEMPT``. No two uses share
-a counter, so no two draws share a word.
+``PATTERNS``, ``REMAINDERS``, ``INNER`` and ``STARTS`` add the number of the attempt times
+``ATTEMPT``. The Poisson bootstrap reads ``PATTERNS`` and ``REMAINDERS``, first attempt. No two uses
+share a counter, so no two draws share a word.
 """
 
 from __future__ import annotations
@@ -29,11 +36,14 @@ import numpy as np
 from fastboot.compiler import exact
 
 __all__ = [
-    "ATTEMPT", "CLASSES", "FLIPS", "PATTERNS", "PLACES", "REMAINDERS", "SPLITS", "SUPERBLOCK",
-    "SWAPS", "fill_positions", "fill_replicates", "philox", "unit_interval",
+    "ATTEMPT", "CLASSES", "EXPONENTIALS", "FLIPS", "INNER", "LABELS", "LENGTHS", "ORDER",
+    "PATTERNS", "PLACES", "REMAINDERS", "SPLITS", "STARTS", "SUPERBLOCK", "SWAPS",
+    "fill_positions", "fill_replicates", "philox", "unit_interval",
 ]  # fmt: skip
 
 SPLITS, CLASSES, PATTERNS, REMAINDERS, PLACES, SWAPS, FLIPS = range(1, 8)
+EXPONENTIALS, INNER, STARTS, LENGTHS = range(8, 12)
+LABELS, ORDER = 15, 16
 ATTEMPT = 256
 # Units per superblock: 16 bits name a unit, and one term of it (512 KB) stays in the L2 cache.
 SUPERBLOCK = 65_536

@@ -10,12 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import kernel
-from fastboot.kernels.philox import fill_positions
+from fastboot.kernels.philox import LABELS, fill_positions
 
 __all__ = ["fill_label_weights"]
 
-# Purpose of the words, see fastboot.kernels.philox: position four units, block 0.
-LABELS = 15
 _BUFFER = 64  # positions of four words at a time: 1 KB
 _BITS = 32
 

@@ -1,8 +1,8 @@
 """The slow reference: plain Python that shares nothing with the rest but the random words.
 
-``draws`` follows every path word by word and gives each resample as a list of rows; ``exact`` lists
-all resamples or swaps of small problems. Imports nothing of the library, and is imported by none of
-it; the tests compare the two.
+``draws`` follows every path word by word and gives each resample as a list of rows, ``schemes``
+does so for other designs than independent units; ``exact`` lists all resamples or swaps of small
+problems. Imports nothing of the library, and is imported by none of it; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ from fastboot.reference.exact import (
     bootstrap_pvalue,
     randomization_pvalue,
 )
+from fastboot.reference.schemes import (
+    block_rows,
+    crossed_rows,
+    exponential_weights,
+    nested_units,
+    poisson_units,
+    stationary_rows,
+)
 
 __all__ = [
     "CLASSES",
@@ -43,12 +51,18 @@ __all__ = [
     "all_bootstraps",
     "all_swaps",
     "binomial",
+    "block_rows",
     "bootstrap_pvalue",
     "bootstrap_rows",
+    "crossed_rows",
+    "exponential_weights",
     "key",
+    "nested_units",
     "philox",
+    "poisson_units",
     "randomization_pvalue",
     "rows_of",
+    "stationary_rows",
     "swapped",
     "swaps",
 ]

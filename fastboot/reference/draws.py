@@ -62,9 +62,11 @@ if TYPE_CHECKING:
 __all__ = [
     "binomial",
     "bootstrap_rows",
+    "doubles",
     "key",
     "members_of",
     "philox",
+    "poisson_counts",
     "rows_of",
     "swapped",
     "swaps",
@@ -244,7 +246,8 @@ def _double(high: int, low: int) -> float:
     return (high << 21 | low >> 11) * 2.0**-53
 
 
-def _doubles(position: int, stream: Stream, key: Key) -> tuple[float, float]:
+def doubles(position: int, stream: Stream, key: Key) -> tuple[float, float]:
+    """Return the two numbers in [0, 1), of 53 bits, of one counter; `stream` is its last three."""
     w0, w1, w2, w3 = philox((position, *stream), key)
     return _double(w0, w1), _double(w2, w3)
 
@@ -255,7 +258,7 @@ def _words(stream: Stream, key: Key) -> Iterator[int]:
 
 
 def _inversion(trials: int, p: float, stream: Stream, key: Key) -> int:
-    u, _ = _doubles(0, stream, key)
+    u, _ = doubles(0, stream, key)
     q = 1 - p
     mass = math.exp(trials * math.log1p(-p))
     successes = 0
@@ -282,7 +285,7 @@ def _btrs(trials: int, p: float, stream: Stream, key: Key) -> int:
         ways = math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
         return ways + k * math.log(p) + (trials - k) * math.log(q)
 
-    attempts = (_doubles(position, stream, key) for position in count())
+    attempts = (doubles(position, stream, key) for position in count())
     while True:
         u, v = next(attempts)
         u -= 0.5
@@ -376,7 +379,7 @@ def _pattern_table(mean: float) -> _PatternTable:
     )
 
 
-def _poisson_counts(size: int, mean: float, stream: Stream, key: Key) -> list[int]:
+def poisson_counts(size: int, mean: float, stream: Stream, key: Key) -> list[int]:
     """Independent Poisson counts of a superblock; `stream` holds the attempt as its purpose."""
     table = _pattern_table(mean)
     block, replicate, attempt = stream
@@ -387,7 +390,7 @@ def _poisson_counts(size: int, mean: float, stream: Stream, key: Key) -> list[in
         if slot < table.ends[-1]:
             counts += table.patterns[bisect_right(table.ends, slot)]
             continue
-        u, v = _doubles(group, (block, replicate, REMAINDERS + (attempt << 8)), key)
+        u, v = doubles(group, (block, replicate, REMAINDERS + (attempt << 8)), key)
         descending = table.classes[bisect_right(table.class_ends, u)]
         order = list(permutations(range(4)))[math.floor(24 * v)]
         counts += [descending[place] for place in order]
@@ -398,7 +401,7 @@ def _superblock_draws(
     size: int, target: int, mean: float, where: tuple[int, int], key: Key
 ) -> list[int]:
     """Draw `target` units of one superblock; `where` is (block, replicate)."""
-    attempts = (_poisson_counts(size, mean, (*where, attempt), key) for attempt in count())
+    attempts = (poisson_counts(size, mean, (*where, attempt), key) for attempt in count())
     counts = next(counts for counts in attempts if sum(counts) <= target)
     draws = [unit for unit, repetitions in enumerate(counts) for _ in range(repetitions)]
     return draws + list(islice(_places(size, (*where, PLACES), key), target - len(draws)))

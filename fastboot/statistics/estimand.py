@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.weighted import Weighted
 
 __all__ = [
     "Bound",
@@ -375,16 +374,14 @@ def _fused(builder: _Builder, a: Bound, b: Bound, n_rows: int) -> Value:
         _size(term) if isinstance(term, np.ndarray) else n_rows * _size(term) for term in (x, y)
     )
     gap = np.subtract(x, y)
-    places = [
-        builder.place(gap if isinstance(gap, np.ndarray) else float(gap), size)
-    ] + [builder.place(term) for term in a.terms[1:]]
+    places = [builder.place(gap if isinstance(gap, np.ndarray) else float(gap), size)] + [
+        builder.place(term) for term in a.terms[1:]
+    ]
     return lambda sums, _, shape: evaluate(statistic, [sums[place] for place in places], shape)
 
 
-def moves(
-    questions: Sequence[Question], totals: Callable[[Sequence[Term]], list[Any]]
-) -> Estimand:
-    """Return the differences a - b after rows were swapped, as a function of the swapped rows' sums.
+def moves(questions: Sequence[Question], totals: Callable[[Sequence[Term]], list[Any]]) -> Estimand:
+    """Return the differences a - b after swaps, as a function of the sums of the swapped rows.
 
     Parameters
     ----------
@@ -413,9 +410,7 @@ def moves(
     def value(sums: Sequence[Any], weighted: Sequence[Any], shape: tuple[int, ...]) -> Floats:
         return np.concatenate([get(sums, weighted, shape) for get in getters])
 
-    return Estimand(
-        builder.terms, builder.sizes, builder.weighted, _n_values(questions), value
-    )
+    return Estimand(builder.terms, builder.sizes, builder.weighted, _n_values(questions), value)
 
 
 def _moved(
@@ -443,9 +438,7 @@ def _moved(
     return value
 
 
-def _of_shape(
-    sums: Sequence[Any], terms: Sequence[Term], shape: tuple[int, ...]
-) -> list[Any]:
+def _of_shape(sums: Sequence[Any], terms: Sequence[Term], shape: tuple[int, ...]) -> list[Any]:
     return [
         np.broadcast_to(total, (term.size, *shape) if isinstance(term, Tally) else shape)
         for total, term in zip(sums, terms, strict=True)

@@ -115,7 +115,7 @@ class _PooledOr(_Pooled):
 class _OfClasses(ByClass):
     """The ratio of the outcomes of each class."""
 
-    chosen: NDArray[np.int64]
+    chosen: NDArray[np.int64] | slice = slice(None)
 
     def __init__(self, measure: Measure, zero_division: float | None, *args: Any) -> None:
         super().__init__(*args)
@@ -124,9 +124,9 @@ class _OfClasses(ByClass):
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         bound = super().bind(systems)
-        chosen = bound.classes if self.listed is None else self.listed
-        place = {label: k for k, label in enumerate(bound.classes)}
-        bound.chosen = np.array([place[label] for label in chosen])
+        if self.listed is not None:
+            place = {label: k for k, label in enumerate(bound.classes)}
+            bound.chosen = np.array([place[label] for label in self.listed])
         return bound
 
     def terms(self, gold: Labels, predicted: Labels) -> Sequence[Term]:
@@ -153,7 +153,7 @@ class _OfClasses(ByClass):
 class _Each(_OfClasses, AdditiveVector):
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         bound = super().bind(systems)
-        bound.labels = tuple(bound.classes[k] for k in bound.chosen)
+        bound.labels = self.listed or bound.classes
         return bound
 
     def finish(self, gold: Any, predicted: Any, tp: Any) -> Any:

@@ -1,0 +1,120 @@
+"""Blocks of consecutive rows, for a series in time order.
+
+Moving blocks (Kuensch 1989, "The jackknife and the bootstrap for general stationary observations"),
+circular blocks (Politis and Romano 1992, "A circular block-resampling procedure for stationary
+data") and the stationary bootstrap (Politis and Romano 1994, "The stationary bootstrap"). Starts
+are uniform and independent; n rows are drawn in all, so the last block is cut.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastboot.compiler import exact, inlined, kernel
+from fastboot.kernels.arithmetic import log_complement, logarithm
+from fastboot.kernels.exponential import minus_log_uniform
+from fastboot.kernels.philox import LENGTHS, STARTS, fill_positions
+from fastboot.kernels.places import BUFFER, place
+
+__all__ = ["fill_block_weights", "fill_stationary_weights"]
+
+
+@inlined
+def _draw_starts(begin, n_starts, replicate, key_0, key_1, words, starts):
+    """First rows of the blocks begin, begin + 1, ...
+
+    begin : a multiple of 4
+    words : shape (starts.size / 4, 4), uint32, scratch
+    """
+    fill_positions(begin // 4, 0, replicate, STARTS, key_0, key_1, words)
+    for i in range(starts.size):
+        lane, position = i % 4, (begin + i) // 4
+        starts[i] = place(
+            words[i // 4, lane], lane, n_starts, position, 0, replicate, STARTS, key_0, key_1
+        )
+
+
+@inlined
+def _add_block(start, length, row):
+    """Draw `length` rows, at most all, from `start` on; after the last row comes the first.
+
+    Counting up is faster than a running sum of differences: 0.5 ns a row against 0.8 for blocks of
+    25 rows, 0.9 against 1.0 for 5.
+    """
+    end = start + length
+    for i in range(start, min(end, row.size)):
+        row[i] += 1.0
+    for i in range(end - row.size):
+        row[i] += 1.0
+
+
+@kernel
+def fill_block_weights(length, circular, first, key_0, key_1, weights):
+    """Blocks of equal length for consecutive replicates.
+
+    length : 1 to n_rows
+    circular : whether blocks may begin at every row, and continue at the first after the last
+    weights : shape (n_replicates, n_rows), float64, overwritten; n_rows at most 2**32
+    """
+    n_rows = weights.shape[1]
+    n_starts = n_rows if circular else n_rows - length + 1
+    n_blocks = (n_rows + length - 1) // length
+    words = np.empty((BUFFER // 4, 4), np.uint32)
+    starts = np.empty(BUFFER, np.int64)
+    for r in range(weights.shape[0]):
+        weights[r] = 0.0
+        for begin in range(0, n_blocks, BUFFER):
+            drawn = starts[: min(BUFFER, n_blocks - begin)]
+            used = words[: (drawn.size + 3) // 4]
+            _draw_starts(begin, n_starts, first + r, key_0, key_1, used, drawn)
+            for i in range(drawn.size):
+                _add_block(drawn[i], min(length, n_rows - (begin + i) * length), weights[r])
+
+
+@exact
+def _log_of_continuing(mean_length):
+    """Log of the probability 1 - 1 / mean_length that a block goes on; 1 row is always a block."""
+    end = 1.0 / mean_length
+    if end <= 0.5:
+        return log_complement(end)
+    return logarithm(1.0 - end) if end < 1.0 else -np.inf
+
+
+@exact
+def _geometric(minus_log_u, log_of_continuing, longest):
+    """Rows of a block, by inversion: 1 + floor(log(u) / log(q)) exceeds k where u <= q^k."""
+    return 1 + np.int64(min(minus_log_u / -log_of_continuing, longest))
+
+
+@kernel
+def fill_stationary_weights(mean_length, first, key_0, key_1, weights):
+    """Blocks of geometric length for consecutive replicates; they go on at the first row.
+
+    mean_length : float, finite, at least 1
+    weights : shape (n_replicates, n_rows), float64, overwritten; n_rows at most 2**32
+    """
+    n_rows = weights.shape[1]
+    log_of_continuing = _log_of_continuing(mean_length)
+    longest = float(n_rows)
+    words = np.empty((BUFFER // 2, 4), np.uint32)
+    pairs = words.ravel().view(np.uint64)
+    starts = np.empty(BUFFER, np.int64)
+    lengths = np.empty(BUFFER, np.int64)
+    for r in range(weights.shape[0]):
+        weights[r] = 0.0
+        left = n_rows
+        begin = 0
+        while left > 0:
+            # As many as will do on average, and whole counters.
+            n_blocks = min(BUFFER, int(left / mean_length) // 4 * 4 + 4)
+            _draw_starts(
+                begin, n_rows, first + r, key_0, key_1, words[: n_blocks // 4], starts[:n_blocks]
+            )
+            fill_positions(begin // 2, 0, first + r, LENGTHS, key_0, key_1, words[: n_blocks // 2])
+            for i in range(n_blocks):
+                lengths[i] = _geometric(minus_log_uniform(pairs[i]), log_of_continuing, longest)
+            for i in range(n_blocks):
+                length = min(int(lengths[i]), left)
+                _add_block(starts[i], length, weights[r])
+                left -= length
+            begin += n_blocks
