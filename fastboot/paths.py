@@ -401,7 +401,7 @@ def plain_bootstrap(
             measure = measure_rows(estimand, rows)
             return weigh(estimand, classes, measure, sampler, 1, 0, n_drawn, run), classes
     keys = keys_of(run.sequence, draws.size)
-    sampler = Multinomial(layout, keys, draws, one_by_one=run.path == "rows")
+    sampler = Multinomial(layout, keys, draws, run.path)
     measure = measure_rows(estimand, rows)
     n_cells = layout.n_cells
     return weigh(estimand, units, measure, sampler, n_cells, rows.n_rows, n_drawn, run), units

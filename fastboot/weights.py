@@ -86,8 +86,9 @@ class Multinomial:
         Of the parts, shape (n_parts, 2).
     n_draws
         Draws from each part, shape (n_parts,); its size by default.
-    one_by_one
-        Draw places in parts of any size.
+    path
+        "rows" draws places in parts of any size, "patterns" and "weights" draw counts; None lets
+        the sizes decide.
     """
 
     def __init__(
@@ -95,13 +96,12 @@ class Multinomial:
         layout: Layout,
         keys: NDArray[np.uint32],
         n_draws: Integers | None = None,
-        *,
-        one_by_one: bool = False,
+        path: str | None = None,
     ) -> None:
         self.n_units = layout.n_units
         sizes = layout.sizes
         draws = sizes if n_draws is None else n_draws
-        small = (sizes <= SMALL_PART) | (draws != sizes) | one_by_one
+        small = (draws != sizes) | (sizes <= SMALL_PART if path is None else path == "rows")
         parts = np.stack([layout.offsets[:-1], sizes, draws, layout.cell_of_part], axis=1)
         self._small = _read_only(parts[small]), _read_only(keys[small])
         self._large = [
