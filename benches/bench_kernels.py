@@ -17,8 +17,8 @@ from fastboot.kernels.collapse import add_class_sums, add_class_swap_sums, find_
 from fastboot.kernels.pattern_law import pattern_law, poisson_rate
 from fastboot.kernels.patterns import add_pattern_sums
 from fastboot.kernels.philox import CLASSES, PATTERNS, SUPERBLOCK, fill_positions, fill_replicates
-from fastboot.kernels.places import add_row_sums
 from fastboot.kernels.products import add_pattern_products
+from fastboot.kernels.segments import add_segment_sums
 from fastboot.kernels.superblocks import fill_shares
 from fastboot.kernels.swaps import add_swap_sums
 
@@ -71,9 +71,12 @@ class Rows(_Kernel):
 
     def setup(self, n_units: int, n_terms: int) -> None:
         terms = scores(n_terms, n_units)
-        sums = np.zeros((n_terms, n_replicates(n_units)))
-        self.n = n_units * sums.shape[1]
-        self.call = lambda: add_row_sums(terms, 0, *KEY, sums)
+        sums = np.zeros((n_terms, 1, n_replicates(n_units)))
+        parts = np.array([[0, n_units, n_units, 0]])
+        keys = np.array([KEY])
+        parts.flags.writeable = keys.flags.writeable = False
+        self.n = n_units * sums.shape[2]
+        self.call = lambda: add_segment_sums(terms, parts, keys, 0, sums)
 
 
 class _Superblock(_Kernel):
@@ -147,7 +150,7 @@ class Classes(_Kernel):
         counts = np.full(n_classes, size)
         sums = np.zeros((1, n_replicates(100 * n_classes)))
         self.n = n_classes * sums.shape[1]
-        self.call = lambda: add_class_sums(terms, counts, 0, *KEY, sums)
+        self.call = lambda: add_class_sums(terms, counts, counts.sum(), 0, *KEY, sums)
 
 
 class Flips(_Kernel):

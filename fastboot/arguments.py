@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 
 from fastboot import engine
+from fastboot.intervals import check_level, check_method
 from fastboot.paths import Run
 from fastboot.progress import Bar
+from fastboot.pvalues import check_alternative
 
-__all__ = ["check_flag", "check_run"]
+__all__ = ["Rng", "answer_options", "check_flag", "check_run"]
+
+Rng = int | np.random.Generator | np.random.SeedSequence | None
 
 # The counter of a replicate has 32 bits.
 _MOST_RESAMPLES = 2**32
@@ -94,3 +98,12 @@ def _progress(progress: Any) -> engine.Progress | None:
             f"`progress` is {progress!r}; give True for a bar, or a function of (done, total)"
         )
     return progress  # type: ignore[no-any-return] # any callable is taken at its word
+
+
+def answer_options(confidence_level: Any, method: Any, alternative: Any) -> dict[str, Any]:
+    """Return the fields of a result that say how to read it, checked."""
+    return {
+        "confidence_level": check_level(confidence_level),
+        "method": check_method(method),
+        "alternative": check_alternative(alternative),
+    }

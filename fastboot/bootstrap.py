@@ -1,68 +1,133 @@
-"""The bootstrap of one statistic, and of the difference between two systems."""
+"""The bootstrap of one statistic, or of several."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastboot.arguments import check_flag, check_run
+from fastboot.arguments import Rng, answer_options, check_run
 from fastboot.columns import Source
-from fastboot.intervals import acceleration, check_level, check_method, rounding
-from fastboot.paired_results import PairedBootstrapResult
-from fastboot.paths import BOOTSTRAP_PATHS, Run, bootstrap_sums
-from fastboot.pvalues import check_alternative
+from fastboot.designs import Slices, check_design
+from fastboot.paths import BOOTSTRAP_PATHS
+from fastboot.questions import Several, ask, report
+from fastboot.resampling import Answer, bootstrap_answer, observe
 from fastboot.results import BootstrapResult
-from fastboot.sample import Sample, take
-from fastboot.statistics.additive import Additive
-from fastboot.statistics.estimand import (
-    Estimand,
-    difference,
-    difference_name,
-    evaluate,
-    replicates_of,
-    single,
-    undefined,
-)
-from fastboot.statistics.means import as_statistic
+from fastboot.sample import take
+from fastboot.statistics.base import Statistic
+from fastboot.statistics.estimand import Question
+from fastboot.tables import Table
 
-__all__ = ["bootstrap", "paired_bootstrap"]
+__all__ = ["Options", "bootstrap"]
+
+Floats = NDArray[np.float64]
 
 
+class Options(TypedDict, total=False):
+    """What :func:`bootstrap` and :func:`paired_bootstrap` take beside statistics and slices."""
+
+    data: object
+    groups: Source | Sequence[Source] | None
+    levels: str | None
+    strata: Source | Sequence[Source] | None
+    weights: Source | None
+    scheme: str
+    n_drawn: int | None
+    block_length: float | None
+    n_resamples: int
+    confidence_level: float
+    method: str
+    alternative: str
+    rng: Rng
+    n_threads: int | None
+    nan_policy: str
+    progress: bool | Callable[[int, int], object] | None
+    path: str | None
+
+
+@overload
+def bootstrap(  # type: ignore[overload-overlap] # a bare column may be any object
+    statistic: Several,
+    *,
+    by: Source | Sequence[Source] | None = None,
+    **options: Unpack[Options],
+) -> Table[BootstrapResult]: ...
+@overload
+def bootstrap(  # type: ignore[overload-overlap] # None is an object too
+    statistic: Statistic | Source, *, by: None = None, **options: Unpack[Options]
+) -> BootstrapResult: ...
+@overload
 def bootstrap(
-    statistic: Additive | Source,
+    statistic: Statistic | Source,
+    *,
+    by: Source | Sequence[Source],
+    **options: Unpack[Options],
+) -> Table[BootstrapResult]: ...
+def bootstrap(
+    statistic: Several | Statistic | Source,
     *,
     data: object = None,
-    groups: Source | None = None,
+    groups: Source | Sequence[Source] | None = None,
+    levels: str | None = None,
+    strata: Source | Sequence[Source] | None = None,
+    by: Source | Sequence[Source] | None = None,
+    weights: Source | None = None,
+    scheme: str = "multinomial",
+    n_drawn: int | None = None,
+    block_length: float | None = None,
     n_resamples: int = 9_999,
     confidence_level: float = 0.95,
     method: str = "percentile",
     alternative: str = "two-sided",
-    rng: int | np.random.Generator | np.random.SeedSequence | None = None,
+    rng: Rng = None,
     n_threads: int | None = None,
     nan_policy: str = "raise",
     progress: bool | Callable[[int, int], object] | None = None,
     path: str | None = None,
-) -> BootstrapResult:
-    """Return the standard error and a confidence interval of a statistic.
+) -> BootstrapResult | Table[BootstrapResult]:
+    """Return the standard error and a confidence interval of a statistic, or of several.
 
     Rows, or whole groups of rows, are drawn with replacement, as many as there are; every resample
-    is one multinomial draw (Efron 1979).
+    is one multinomial draw (Efron 1979). Other designs are chosen by name.
 
     Parameters
     ----------
     statistic
-        An :class:`Additive` such as ``fb.f_score("gold", "predicted")``; a column name or an array
-        means its mean.
+        A statistic such as ``fb.f_score("gold", "predicted")``; a column name or an array means its
+        mean. A dict or a list of statistics asks for all of them, from the same resamples.
     data
         The table that column names refer to: anything that speaks the Arrow C stream (pyarrow,
         polars, pandas, duckdb), a dict of arrays, or a path to a Parquet, Arrow, CSV or JSON-lines
         file. Only the columns needed are read.
     groups
         Column name or array of shape (n_rows,): rows with one key (a document, a user) are drawn
-        together. A group drawn twice counts twice.
+        together. A group drawn twice counts twice. With `levels`, a list of one or two.
+    levels
+        "nested": groups are drawn, then rows (or groups of a second column) inside each drawn
+        group. "crossed": the levels of two factors (items and seeds, items and judges) are drawn
+        independently, and a row counts as often as the product (Owen 2007); the result says how
+        much each factor contributes.
+    strata
+        Column name, array, or a list of columns: every stratum keeps its number of units.
+    by
+        Column name, array, or a list of columns: answer every slice of the table, each resampled on
+        its own, and all rows together (`total`).
+    weights
+        Column name or array of shape (n_rows,): what a row counts for in the statistic. 0 or more.
+        It belongs to the row and is resampled with it.
+    scheme
+        "multinomial"; "bayesian": weights from a Dirichlet distribution (Rubin 1981); "poisson":
+        independent Poisson(1) counts, whose total varies; for rows in time order blocks of
+        neighbours: "moving" (Kuensch 1989), "circular" (Politis and Romano 1992) or "stationary"
+        (Politis and Romano 1994).
+    n_drawn
+        Units in each resample, if other than their number (m out of n). The replicates, their
+        standard error and interval are then those of samples of that size.
+    block_length
+        Rows of a block, for "stationary" their mean; None chooses it (Politis and White 2004).
     n_resamples
         Number of resamples.
     confidence_level
@@ -90,6 +155,8 @@ def bootstrap(
     Returns
     -------
     BootstrapResult
+        Or a :class:`Table` of them, for several statistics, a statistic with several values, or
+        slices.
 
     Raises
     ------
@@ -114,123 +181,29 @@ def bootstrap(
     8
     """
     started = time.perf_counter()
-    one = as_statistic(statistic, "statistic")
+    asked = ask(statistic, "statistic")
     run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress)
-    answer = _answer_options(confidence_level, method, alternative)
-    sample = take([one], data, groups, nan_policy)
-    estimand = single(one, sample.terms[0], sample.n_rows)
-    return BootstrapResult(
-        statistic=one.name, **answer, **_resample(estimand, sample, run, started)
+    common = answer_options(confidence_level, method, alternative) | {"seed": run.seed}
+    design = check_design(
+        data,
+        groups=groups,
+        levels=levels,
+        strata=strata,
+        by=by,
+        scheme=scheme,
+        n_drawn=n_drawn,
+        block_length=block_length,
+        path=path,
     )
+    sample = take(asked.statistics, data, design, nan_policy, weights=weights)
+    questions = [Question(bound) for bound in sample.bounds]
 
+    def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
+        scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))
+        bca = method == "bca"
+        return bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale), {}
 
-def paired_bootstrap(
-    a: Additive | Source,
-    b: Additive | Source,
-    *,
-    data: object = None,
-    groups: Source | None = None,
-    n_resamples: int = 9_999,
-    confidence_level: float = 0.95,
-    method: str = "percentile",
-    alternative: str = "two-sided",
-    rng: int | np.random.Generator | np.random.SeedSequence | None = None,
-    n_threads: int | None = None,
-    nan_policy: str = "raise",
-    add_one: bool = True,
-    progress: bool | Callable[[int, int], object] | None = None,
-    path: str | None = None,
-) -> PairedBootstrapResult:
-    """Test whether system a differs from system b on the same items, and by how much.
-
-    Both systems see the same resamples. The p-value is that of the classic paired bootstrap test
-    (Efron and Tibshirani 1993; Berg-Kirkpatrick, Burkett and Klein 2012): replicates moved to the
-    null hypothesis, ``d* - d``, are counted where they are at least as extreme as the observed
-    difference ``d``; for ``alternative="greater"`` that is ``d* >= 2 d``.
-
-    Parameters
-    ----------
-    a, b
-        The systems: statistics such as ``fb.accuracy("gold", "system_a")``, column names or arrays
-        (their means). The effect is a - b. One row per item in each.
-    data, groups, n_resamples, confidence_level, method, rng, n_threads, nan_policy, progress, path
-        As in :func:`bootstrap`.
-    alternative
-        "two-sided"; "greater": a is larger; "less": a is smaller. The interval has the same sides.
-    add_one
-        Count the observed difference as one more replicate, (n_extreme + 1) / (n_resamples + 1), so
-        that p is never 0; False gives the plain proportion.
-
-    Returns
-    -------
-    PairedBootstrapResult
-
-    Raises
-    ------
-    TypeError, ValueError, FileNotFoundError
-        As in :func:`bootstrap`.
-
-    Warns
-    -----
-    RuntimeWarning
-        Some replicates are undefined (0 / 0); they are NaN, counted and left out.
-
-    Examples
-    --------
-    >>> import fastboot as fb
-    >>> a = [1, 1, 0, 1, 1, 1, 0, 1]
-    >>> b = [0, 1, 0, 1, 0, 1, 0, 0]
-    >>> result = fb.paired_bootstrap(a, b, alternative="greater", rng=0)
-    >>> result.estimate, result.n_resamples
-    (0.375, 9999)
-    """
-    started = time.perf_counter()
-    first, second = as_statistic(a, "a"), as_statistic(b, "b")
-    run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress)
-    answer = _answer_options(confidence_level, method, alternative)
-    counted = check_flag("add_one", add_one)
-    sample = take([first, second], data, groups, nan_policy)
-    terms_a, terms_b = sample.terms
-    estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
-    return PairedBootstrapResult(
-        statistic=difference_name(first, second),
-        estimate_a=float(evaluate(first, sample.units(terms_a).totals())),
-        estimate_b=float(evaluate(second, sample.units(terms_b).totals())),
-        add_one=counted,
-        **answer,
-        **_resample(estimand, sample, run, started),
+    result: BootstrapResult | Table[BootstrapResult] = report(
+        BootstrapResult, asked.names, questions, sample, answer, common, started
     )
-
-
-def _answer_options(confidence_level: Any, method: Any, alternative: Any) -> dict[str, Any]:
-    return {
-        "confidence_level": check_level(confidence_level),
-        "method": check_method(method),
-        "alternative": check_alternative(alternative),
-    }
-
-
-def _resample(estimand: Estimand, sample: Sample, run: Run, started: float) -> dict[str, Any]:
-    """Return what a result of either kind keeps of the resampling."""
-    units = sample.units(estimand.terms)
-    totals = units.totals()
-    if np.isnan(totals).any():
-        replicates, path = undefined(run.n_resamples), "constant"  # missing values propagate
-    else:
-        varying, path, units = bootstrap_sums(units, run)
-        sums = units.expand(varying, units.n_units)
-        replicates = replicates_of(estimand.value, sums, run.n_resamples)
-    return {
-        "estimate": float(estimand.value(totals)),
-        "replicates": replicates,
-        "n_rows": sample.n_rows,
-        "n_units": sample.n_units,
-        "n_dropped": sample.n_dropped,
-        "unit": sample.unit,
-        "seed": run.seed,
-        "path": path,
-        "acceleration": acceleration(units, estimand.value),
-        "rounding": rounding(units, estimand.value, estimand.sizes),
-        "remarks": sample.remarks,
-        "elapsed": time.perf_counter() - started,
-    }
+    return result

@@ -1,10 +1,10 @@
 """Runs kernels over ranges of replicates on ordinary threads.
 
-A run is a set of ranges; a thread takes a range and visits the slices of the units in order, one
-kernel call each. Every range writes its own part of the output, so the answer does not depend on
-threads or batches. Kernels run without the GIL; a call lasts about `LONGEST_CALL`, and progress,
-Ctrl-C and errors are handled between calls, in the calling thread. Threads live as long as the
-run: nothing is left for a fork to inherit or for the interpreter to wait for.
+A run is a set of ranges; a thread takes a range and does its steps in order, one kernel call each.
+Every range writes its own part of the output, so the answer does not depend on threads or batches.
+Kernels run without the GIL; a call lasts about `LONGEST_CALL`, and progress, Ctrl-C and errors are
+handled between calls, in the calling thread. Threads live as long as the run: nothing is left for
+a fork to inherit or for the interpreter to wait for.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
-__all__ = ["MOST_THREADS", "Progress", "Step", "default_threads", "run"]
+__all__ = ["MOST_THREADS", "Progress", "Task", "default_threads", "run"]
 
-Step = Callable[[int, range], None]
+Task = Callable[[range], Iterator[int]]
 Progress = Callable[[int, int], object]
 
 # A kernel call in seconds: Ctrl-C is answered within 0.5 s even where the estimate is 4 times off.
@@ -61,49 +61,53 @@ def _container_cores() -> int:
 
 
 def run(
-    step: Step,
+    task: Task,
     *,
-    n_slices: int,
+    n_steps: int,
     n_replicates: int,
     seconds: float,
     n_threads: int,
+    largest: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Call ``step(slice, replicates)`` for every slice of every range of replicates.
+    """Do ``task(replicates)`` for every range of replicates.
 
     Parameters
     ----------
-    step
-        Adds one slice's contribution to the replicates of the range. For one range, slices are
-        visited in order by one thread. First of all, an empty range is visited, in this thread.
-    n_slices, n_replicates
-        The work.
+    task
+        A generator that pauses after each step and gives the number of replicates it was for. One
+        range is done by one thread. First of all, an empty range is done, in this thread.
+    n_steps, n_replicates
+        Steps of each replicate, and replicates.
     seconds
-        Estimated time of one slice and one replicate.
+        Estimated time of one step for one replicate.
     n_threads
         Threads to use; 1 runs in the calling thread.
+    largest
+        Most replicates of a range, if fewer than usual.
     progress
         Called in this thread with the replicates done so far and their total. What it raises ends
         the run.
     """
     with _interrupts_kept():
-        step(0, range(0))  # compiles the kernels, here where Ctrl-C can end it
-    if seconds * n_slices * n_replicates < _SINGLE_THREAD_WORK:
+        for _ in task(range(0)):  # compiles the kernels, here where Ctrl-C can end it
+            pass
+    if seconds * n_steps * n_replicates < _SINGLE_THREAD_WORK:
         n_threads = 1
-    ranges = _ranges(n_replicates, seconds, n_threads)
-    work = _Work(step, n_slices, ranges)
+    ranges = _ranges(n_replicates, seconds, n_threads, largest)
+    work = _Work(task, ranges)
     # This thread works too.
     n_others = min(n_threads, len(ranges)) - 1
     with ThreadPoolExecutor(max(1, n_others), "fastboot") as pool:
         try:
             others = {pool.submit(work.all_steps) for _ in range(n_others)}
             for _ in work.steps():
-                _report(progress, work.done // n_slices, n_replicates)
+                _report(progress, work.done // n_steps, n_replicates)
             while others:
                 finished, others = wait(others, _POLL, FIRST_COMPLETED)
                 for other in finished:
                     other.result()
-                _report(progress, work.done // n_slices, n_replicates)
+                _report(progress, work.done // n_steps, n_replicates)
         finally:
             work.stopped = True
 
@@ -144,23 +148,21 @@ def _interrupts_kept() -> Iterator[None]:
 class _Work:
     """The steps of one run, and what its threads share."""
 
-    def __init__(self, step: Step, n_slices: int, ranges: Iterable[range]) -> None:
+    def __init__(self, task: Task, ranges: Iterable[range]) -> None:
         self.done = 0
         self.stopped = False
-        self._step = step
-        self._n_slices = n_slices
+        self._task = task
         self._ranges = iter(ranges)
         self._lock = threading.Lock()
 
     def steps(self) -> Iterator[None]:
-        """Take ranges that nobody has taken, all slices of each, and pause after each step."""
+        """Take ranges that nobody has taken, and pause after each step."""
         while (replicates := self._next_range()) is not None:
-            for index in range(self._n_slices):
+            for done in self._task(replicates):
                 if self.stopped:
                     return
-                self._step(index, replicates)
                 with self._lock:
-                    self.done += len(replicates)
+                    self.done += done
                 yield
 
     def _next_range(self) -> range | None:
@@ -177,9 +179,9 @@ class _Work:
             raise
 
 
-def _ranges(n_replicates: int, seconds: float, n_threads: int) -> list[range]:
+def _ranges(n_replicates: int, seconds: float, n_threads: int, largest: int | None) -> list[range]:
     """Split the replicates into ranges of nearly equal size, a multiple of the threads."""
-    largest = max(1, min(_LARGEST_RANGE, int(LONGEST_CALL / seconds)))
+    largest = max(1, min(largest or _LARGEST_RANGE, _LARGEST_RANGE, int(LONGEST_CALL / seconds)))
     n_ranges = -(-n_replicates // largest)
     n_ranges = min(n_replicates, -(-n_ranges // n_threads) * n_threads)
     edges = [i * n_replicates // n_ranges for i in range(n_ranges + 1)]

@@ -1,31 +1,23 @@
-"""Confidence intervals from replicates, and the leave-one-unit-out figures that they need."""
+"""Confidence intervals from replicates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.units import Units
-
 __all__ = [
     "METHODS",
     "ConfidenceInterval",
-    "acceleration",
     "check_level",
     "check_method",
     "interval",
-    "rounding",
     "standard_error",
 ]
 
 METHODS = ("percentile", "basic", "normal", "bca")
-# Units whose leave-one-out values are computed at a time: 0.5 MB per term.
-_CHUNK = 65_536
-_EPSILON = float(np.finfo(np.float64).eps)
 
 Floats = NDArray[np.float64]
 
@@ -52,84 +44,6 @@ class ConfidenceInterval(NamedTuple):
     note: str = ""
 
 
-def acceleration(units: Units, value: Callable[[Sequence[Any]], Any]) -> float:
-    """Return the acceleration of the BCa interval, from all leave-one-unit-out values.
-
-    Sum of d^3 / (6 (sum of d^2)^1.5), where d is the mean leave-one-unit-out value less the value
-    without this unit (Efron 1987). Leaving out a unit is a subtraction from the sums, so this costs
-    O(n_units), whatever the number of resamples.
-
-    Parameters
-    ----------
-    units
-        The sample; classes count with their multiplicity.
-    value
-        From the list of sums to the value.
-
-    Returns
-    -------
-    float
-        NaN where a value is undefined or none varies.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 it is undefined
-        return _acceleration(units, value)
-
-
-def _acceleration(units: Units, value: Callable[[Sequence[Any]], Any]) -> float:
-    totals = units.totals()
-    observed = np.float64(value(totals))
-    powers = np.zeros(3)
-    for start in range(0, units.varying.shape[1], _CHUNK):
-        chunk = units.varying[:, start : start + _CHUNK]
-        left = [t - u for t, u in zip(totals, units.expand(chunk, 1), strict=True)]
-        # The first-order part of d; its mean is O(1 / n) and is taken out below.
-        change = np.broadcast_to(observed - value(left), chunk.shape[1:])
-        counts = 1.0 if units.counts is None else units.counts[start : start + _CHUNK]
-        weighted = counts * change
-        square = change * change
-        powers += weighted.sum(), (weighted * change).sum(), (weighted * square).sum()
-    n = units.n_units
-    mean = powers[0] / n
-    second = powers[1] - n * mean**2
-    third = powers[2] - 3.0 * mean * powers[1] + 2.0 * n * mean**3
-    # Below, all d are rounding errors of the value.
-    smallest = n * (n * _EPSILON * abs(observed)) ** 2
-    if not second > smallest:
-        return math.nan
-    return float(third / (6.0 * second**1.5))
-
-
-def rounding(units: Units, value: Callable[[Sequence[Any]], Any], sizes: Sequence[float]) -> float:
-    """Return how far two values may differ that are equal in exact arithmetic.
-
-    n_units x machine epsilon x sum over terms of |derivative| x sum of |term|: it scales
-    with the size of the terms, not with the value, which may cancel to 0.
-
-    Parameters
-    ----------
-    units, value
-        As in `acceleration`.
-    sizes
-        For each term the sum of absolute values.
-    """
-    return units.n_units * _EPSILON * _sensitivity(units.totals(), sizes, value)
-
-
-def _sensitivity(
-    totals: Sequence[float], sizes: Sequence[float], value: Callable[[Sequence[Any]], Any]
-) -> float:
-    """Sum over terms of |derivative of the value| x size, by central differences."""
-    step = 2.0**-20  # error of second order: 1e-12 of the derivative
-    error = 0.0
-    for i, size in enumerate(sizes):
-        above, below = list(totals), list(totals)
-        above[i] += step * size
-        below[i] -= step * size
-        slope = abs(float(value(above)) - float(value(below))) / (2.0 * step)
-        error += slope if math.isfinite(slope) else abs(float(value(totals)))
-    return error if math.isfinite(error) else 0.0
-
-
 def interval(
     replicates: Floats,
     estimate: float,
@@ -137,7 +51,7 @@ def interval(
     confidence_level: float,
     method: str,
     alternative: str,
-    acceleration: float,
+    acceleration: float | None,
     rounding: float,
 ) -> ConfidenceInterval:
     """Return a confidence interval.
@@ -202,7 +116,7 @@ def _bca_levels(
     defined: Floats,
     estimate: float,
     tails: tuple[float, float],
-    acceleration: float,
+    acceleration: float | None,
     rounding: float,
 ) -> tuple[tuple[float, float], str]:
     """Levels of the bias-corrected and accelerated interval (Efron 1987), or why there are none.
@@ -214,6 +128,8 @@ def _bca_levels(
     below = np.count_nonzero(defined < estimate - rounding)
     above = np.count_nonzero(defined > estimate + rounding)
     share = (below + 0.5 * (defined.size - below - above)) / defined.size
+    if acceleration is None:
+        return tails, 'BCa was not prepared: it costs a pass for each unit, ask with method="bca"'
     if math.isnan(acceleration):
         return tails, "BCa is undefined: leave-one-out values do not vary or are undefined"
     if not 0.0 < share < 1.0:

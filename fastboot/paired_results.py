@@ -80,6 +80,13 @@ class _PairedResult(Result, ABC):
             "rule": self.rule,
         }
 
+    def to_figures(self) -> dict[str, Any]:
+        """Return the few figures that a row of a table shows."""
+        figures = super().to_figures()
+        first = {"estimate": figures.pop("estimate"), "estimate_a": self.estimate_a,
+                 "estimate_b": self.estimate_b, "pvalue": self.pvalue}  # fmt: skip
+        return first | figures
+
     def _estimate_words(self) -> str:
         return (
             f"difference in {self.statistic} a - b = {short(self.estimate)} "

@@ -1,59 +1,85 @@
-"""Which fast path a run takes, and the run itself: from units to sums of replicates.
+"""Which fast path a run takes, and the run itself: from units and rows to replicates.
 
-========== =============== ==================================================================
-resampling path            taken when
-========== =============== ==================================================================
-bootstrap  "constant"      no term varies: every resample is the sample
-bootstrap  "collapse"      the units are few classes: a multinomial over classes
-bootstrap  "rows"          at most 256 units: every draw a place
-bootstrap  "patterns"      up to 12 terms: tables of count patterns
-bootstrap  "weights"       more terms: the same draws, written down as weights
-swaps      "constant"      no unit differs between the systems
-swaps      "enumeration"   2**n_units is at most n_resamples: all swaps, exactly
-swaps      "collapse"      the differences are few classes: a binomial for each
-swaps      "tables"        otherwise: tables of eight units
-========== =============== ==================================================================
+============ ================= ================================================================
+resampling   path              taken when
+============ ================= ================================================================
+bootstrap    "constant"        no term varies: every resample is the sample
+bootstrap    "collapse"        the units are few classes: a multinomial over classes
+bootstrap    "rows"            at most 256 units in a part: every draw a place
+bootstrap    "patterns"        up to 12 terms: tables of count patterns
+bootstrap    "weights"         more terms, tallies, ranks, any function: the weights of the same
+                               draws are written down
+swaps        "constant"        no unit differs between the systems
+swaps        "enumeration"     2**n_units is at most n_resamples: all swaps, exactly
+swaps        "collapse"        the differences are few classes: a binomial for each
+swaps        "tables"          sums: tables of eight units
+swaps        "weights"         otherwise: the same swaps, written down
+============ ================= ================================================================
 
-The choice depends on the data alone (and for the enumeration on n_resamples), never on threads, so
-that a replicate is a function of (data, design, statistic, seed, replicate). ``path=`` forces one;
-all of a resampling's paths draw from the same law.
+Parts of one resampling may take several ("collapse+rows"). The choice depends on the data alone
+(and for the enumeration on n_resamples), never on threads, so that a replicate is a function of
+(data, design, statistic, seed, replicate). ``path=`` forces one; all of a resampling's paths draw
+from the same law. Other schemes have one path, named after them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastboot import engine
-from fastboot.units import Units, collapse
+from fastboot.statistics.base import Vector
+from fastboot.statistics.estimand import Bound, Estimand
+from fastboot.statistics.weighted import Weighted
+from fastboot.sums import (
+    UNITS_PER_DRAWN_CLASS,
+    Addition,
+    bootstrap_additions,
+    swap_additions,
+)
+from fastboot.units import Layout, Units, collapse, one_part
+from fastboot.weights import (
+    SMALL_PART,
+    Classes,
+    Multinomial,
+    Sampler,
+    Swaps,
+    key_of,
+    keys_of,
+)
 
-__all__ = ["BOOTSTRAP_PATHS", "SWAP_PATHS", "Run", "Sums", "bootstrap_sums", "swap_sums"]
+__all__ = [
+    "BOOTSTRAP_PATHS",
+    "SWAP_PATHS",
+    "Replicates",
+    "RowsOfCells",
+    "Run",
+    "evaluator",
+    "measure_exchanged",
+    "measure_rows",
+    "plain_bootstrap",
+    "swap",
+    "weigh",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 BOOTSTRAP_PATHS = ("collapse", "rows", "patterns", "weights")
-SWAP_PATHS = ("enumeration", "collapse", "tables")
+SWAP_PATHS = ("enumeration", "collapse", "tables", "weights")
 
-# Units of a class from which counting it costs less than listing its units: 77 ns for a class
-# against 0.5 ns for a unit of the bootstrap and 0.05 ns for one that is swapped (bench_kernels).
-_UNITS_PER_DRAWN_CLASS = 150
-_UNITS_PER_SWAPPED_CLASS = 1_500
-# Where patterns overtake places (1.6 against 0.8 ns, bench_kernels); below, compiling the smaller
-# kernel also takes 1 s instead of 5 the first time on a machine.
-_MOST_ROWS = 256
-# Where the product of weights overtakes a table for each term in a full superblock (2.0 ns both,
-# bench_kernels); in 10,000 units, at 18 terms.
-_MOST_TABLE_TERMS = 12
 # 2**24 sums of one term are 128 MB.
 _MOST_ENUMERATED_UNITS = 24
-
-# Nanoseconds of one unit (class) in one replicate, for the length of a kernel call only.
-_COST = {"rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 77.0, "tables": 0.04}
-_COST_PER_TERM = {"rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 1.0, "tables": 0.03}
-
-# Adds a slice's contribution to the sums of a range of replicates, (n_terms, len(range)).
-_Add = Callable[[int, range, NDArray[np.float64]], None]
+# Bytes of one batch of weights, and of the sums of one range of replicates, of one thread.
+_BATCH = 1 << 20
+_RANGE = 1 << 23
+_LARGEST_BATCH = 1_024  # replicates; more save no overhead
+# Seconds of one row in one pass over weights, for the length of steps only.
+_PASS = 4e-9
 
 
 class Run(NamedTuple):
@@ -65,193 +91,450 @@ class Run(NamedTuple):
     n_threads: int
     progress: engine.Progress | None
 
+    @property
+    def sequence(self) -> np.random.SeedSequence:
+        """Where the keys of the random words come from."""
+        return np.random.SeedSequence(self.seed)
 
-class Sums(NamedTuple):
-    """Sums of the varying terms.
 
-    sums : shape (n_varying, n_replicates)
+class Replicates(NamedTuple):
+    """Values of replicates.
+
+    values : shape (n_values, n_cells, n_replicates)
     path : the path that ran
-    units : the units as it saw them (collapsed or not)
     """
 
-    sums: NDArray[np.float64]
+    values: Floats
     path: str
-    units: Units
 
 
-def bootstrap_sums(units: Units, run: Run) -> Sums:
-    """Sums of resamples of all units with replacement, as many as there are units."""
-    n_terms = len(units.varying)
-    if n_terms == 0:
-        return Sums(np.empty((0, run.n_resamples)), "constant", units)
-    if run.path in {None, "collapse"}:
-        units = collapse(units, _UNITS_PER_DRAWN_CLASS if run.path is None else 1)
-    path = run.path
-    if path is None:
-        if units.counts is not None:
-            path = "collapse"
-        elif units.n_units <= _MOST_ROWS:
-            path = "rows"
-        else:
-            path = "patterns" if n_terms <= _MOST_TABLE_TERMS else "weights"
-    kernels = {"collapse": _class_draws, "rows": _row_draws}
-    add = kernels.get(path, _superblock_draws)(units, path, run.seed)
-    return _run(add, path, units, run)
+@dataclass(frozen=True, eq=False)
+class RowsOfCells:
+    """Rows in the order of their cells, for statistics of row weights.
+
+    Attributes
+    ----------
+    order
+        Shape (n_rows,): the rows, cell by cell; None where there is one cell.
+    offsets
+        Shape (n_cells + 1,): cell c has the rows from offsets[c] on, in that order.
+    units
+        Shape (n_rows,), int64, in that order: unit of each row; empty where row i is unit i.
+    factors
+        Shape (n_rows,), in that order: weights of their own; empty where all are 1.
+    """
+
+    order: Integers | None
+    offsets: Integers
+    units: Integers
+    factors: Floats
+
+    @classmethod
+    def of(cls, layout: Layout, factors: Floats | None, n_rows: int) -> RowsOfCells:
+        """Return the rows of a layout."""
+        units = layout.unit_of_row
+        own = np.empty(0) if factors is None else factors
+        if layout.n_cells == 1:
+            codes = np.empty(0, np.int64) if units is None else units
+            return cls(None, np.array([0, n_rows]), _read_only(codes), _read_only(own))
+        assert units is not None
+        cells = np.searchsorted(layout.cell_offsets, units, side="right") - 1
+        order = np.argsort(cells, kind="stable")
+        offsets = np.searchsorted(cells[order], np.arange(layout.n_cells + 1))
+        own = own[order] if own.size else own
+        return cls(order, offsets, _read_only(units[order]), _read_only(own))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.offsets[-1])
+
+    def prepare(self, bound: Bound) -> list[Any]:
+        """Prepare a statistic for the rows of each cell."""
+        assert isinstance(bound.statistic, Weighted)
+        if self.order is None:
+            return [bound.statistic.prepare(*bound.columns)]
+        edges = zip(self.offsets[:-1], self.offsets[1:], strict=True)
+        return [
+            bound.statistic.prepare(
+                *(_taken(column, self.order[start:stop]) for column in bound.columns)
+            )
+            for start, stop in edges
+        ]
+
+    def spread(self, weights: Floats) -> Floats:
+        """Return the weights of the rows, shape (n_replicates, n_rows), from those of the units."""
+        if not self.units.size and not self.factors.size:
+            return weights
+        from fastboot.kernels.weighing import spread
+
+        rows = np.empty((len(weights), self.n_rows))
+        spread(_read_only(weights), self.units, self.factors, rows)
+        return rows
 
 
-def swap_sums(units: Units, run: Run) -> Sums:
-    """Sums of the swapped units, each swapped with probability 1/2.
+def _taken(column: Any, rows: Integers) -> Any:
+    if isinstance(column, np.ndarray):
+        return _read_only(column[rows])
+    return column._replace(codes=_read_only(column.codes[rows]))
+
+
+class _Measured(NamedTuple):
+    """A statistic of row weights, prepared for each cell."""
+
+    bound: Bound
+    prepared: list[Any]
+
+    def values(self, first: int, rows: Floats, offsets: Integers) -> Floats:
+        """Return the values, shape (n_values, n_cells, n_replicates), for weights of the rows."""
+        out = np.empty((self.bound.n_values, len(self.prepared), len(rows)))
+        for cell, prepared in enumerate(self.prepared):
+            start, stop = offsets[cell], offsets[cell + 1]
+            own = rows if len(self.prepared) == 1 else rows[:, start:stop]
+            out[:, cell] = self._of_cell(first, prepared, _read_only(own))
+        return out
+
+    def _of_cell(self, first: int, prepared: Any, rows: Floats) -> Floats:
+        statistic = self.bound.statistic
+        assert isinstance(statistic, Weighted)
+        step = statistic.batch or len(rows) or 1
+        out = np.empty((self.bound.n_values, len(rows)))
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            try:
+                with np.errstate(all="ignore"):
+                    returned = statistic.values(prepared, some)
+            except Exception as error:
+                last = first + start + len(some) - 1
+                error.add_note(
+                    f"{statistic.name}, in replicate {first + start}"
+                    + (f" or up to {last}" if len(some) > 1 else "")
+                )
+                raise
+            wanted = (len(out), len(some)) if isinstance(statistic, Vector) else (len(some),)
+            value = np.asarray(returned, dtype=np.float64)
+            if value.shape != wanted:
+                raise TypeError(
+                    f"{statistic.name}.values() returned shape {value.shape} for {len(some)} "
+                    f"replicates; return shape {wanted}"
+                )
+            out[:, start : start + step] = np.where(np.isfinite(value), value, np.nan)
+        return out
+
+
+# From the first replicate's number (for messages) and the weights of the units, shape
+# (n_replicates, n_units), to the values of each statistic, shape (n_labels, n_cells, n_replicates).
+Measure = Callable[[int, Floats], list[Floats]]
+
+
+def measure_rows(estimand: Estimand, rows: RowsOfCells) -> Measure:
+    """Return how to compute statistics of row weights for drawn units."""
+    measured = [_Measured(bound, rows.prepare(bound)) for bound in estimand.weighted]
+
+    def measure(first: int, weights: Floats) -> list[Floats]:
+        spread = rows.spread(weights) if measured else weights
+        return [one.values(first, spread, rows.offsets) for one in measured]
+
+    return measure
+
+
+def measure_exchanged(estimand: Estimand, rows: RowsOfCells, stays: NDArray[np.bool_]) -> Measure:
+    """Return how to compute statistics of two systems whose rows were exchanged.
 
     Parameters
     ----------
-    units
-        The terms are differences between the systems; units without any are left out of the draws.
-    run
-        `n_resamples` is replaced by 2**n_units under "enumeration".
+    estimand
+        Its statistics of row weights come in pairs, the first system's and the second's, with the
+        columns of the pooled rows.
+    rows
+        The pooled rows. Their unit's weight is 1 where the unit is exchanged (or given to the first
+        system), else 0.
+    stays
+        Shape (n_rows,): a row that the first system has where its unit is not exchanged.
     """
-    units = _differing(units)
-    n_terms, n_units = units.varying.shape
-    if n_terms == 0 or n_units == 0:
-        return Sums(np.zeros((n_terms, run.n_resamples)), "constant", units)
-    path = run.path
-    if path is None and n_units < 63 and 1 << n_units <= run.n_resamples:
-        path = "enumeration"
-    if path == "enumeration":
-        return Sums(_all_swaps(units), path, units)
-    if path in {None, "collapse"}:
-        units = collapse(units, _UNITS_PER_SWAPPED_CLASS if path is None else 1)
-    if path is None:
-        path = "tables" if units.counts is None else "collapse"
-    add = (_class_swaps if path == "collapse" else _table_swaps)(units, run.seed)
-    return _run(add, path, units, run)
+    pairs = estimand.weighted[::2]
+    measured = [_Measured(bound, rows.prepare(bound)) for bound in pairs]
+    flipped = stays if rows.order is None else stays[rows.order]
+    own = rows.factors if rows.factors.size else 1.0
+    plain = RowsOfCells(rows.order, rows.offsets, rows.units, np.empty(0))
+
+    def measure(first: int, weights: Floats) -> list[Floats]:
+        if not measured:
+            return []
+        spread = plain.spread(weights)
+        in_first = np.where(flipped, 1.0 - spread, spread)
+        in_second = 1.0 - in_first
+        return [
+            one.values(first, own * side, rows.offsets)
+            for one in measured
+            for side in (in_first, in_second)
+        ]
+
+    return measure
 
 
-def _run(add: _Add, path: str, units: Units, run: Run) -> Sums:
-    from fastboot.kernels.philox import SUPERBLOCK
+def weighted_sums(units: Units, weights: Floats) -> Floats:
+    """Return the sums that vary, (n_sums, n_cells, n_replicates), for weights of the units."""
+    from fastboot.kernels.weighing import add_tallies, add_weighted_sums
 
-    n_terms, n_listed = units.varying.shape
-    n_slices = -(-n_listed // SUPERBLOCK) if path in {"patterns", "weights", "tables"} else 1
-    nanoseconds = (_COST[path] + _COST_PER_TERM[path] * n_terms) * n_listed / n_slices
-    sums = np.zeros((n_terms, run.n_resamples))
+    cells = units.layout.cell_offsets if units.counts is None else np.array([0, units.counts.size])
+    cells, weights = _read_only(cells), _read_only(weights)
+    sums = np.zeros((units.n_sums, cells.size - 1, len(weights)))
+    if len(units.varying):
+        add_weighted_sums(weights, units.varying, cells, sums)
+    if units.sparse is not None:
+        add_tallies(weights, *units.sparse, len(units.varying), cells, sums)
+    return sums
 
-    def step(index: int, r: range) -> None:
-        # A contiguous copy: all ranges have one layout, and the kernel is compiled once.
-        part = sums[:, r.start : r.stop].copy()
-        add(index, r, part)
-        sums[:, r.start : r.stop] = part
 
+def evaluator(
+    estimand: Estimand, units: Units | None, measure: Measure, n_cells: int, n_drawn: Any
+) -> Callable[[int, Floats], Floats]:
+    """Return the function from weights of units to values, (n_values, n_cells, n_replicates).
+
+    Parameters
+    ----------
+    estimand
+        What to compute.
+    units
+        Of its terms; None where it has none.
+    measure
+        Computes its statistics of row weights.
+    n_cells
+        Answers.
+    n_drawn
+        Units drawn in each cell, shape (n_cells, 1); for terms that are constant.
+    """
+
+    def values(first: int, weights: Floats) -> Floats:
+        sums = [] if units is None else units.expand(weighted_sums(units, weights), n_drawn)
+        return estimand.value(sums, measure(first, weights), (n_cells, len(weights)))
+
+    return values
+
+
+def weigh(
+    estimand: Estimand,
+    units: Units | None,
+    measure: Measure,
+    sampler: Sampler,
+    n_cells: int,
+    n_rows: int,
+    n_drawn: Any,
+    run: Run,
+) -> Replicates:
+    """Return the replicates of anything, from the weights of the units.
+
+    Parameters
+    ----------
+    estimand, units, measure, n_cells, n_drawn
+        As in `evaluator`.
+    sampler
+        Writes the weights.
+    n_rows
+        Rows of the statistics of row weights.
+    run
+        How to run; its path is left alone.
+    """
+    evaluate = evaluator(estimand, units, measure, n_cells, n_drawn)
+    out = np.empty((estimand.n_values, n_cells, run.n_resamples))
+    largest = max(sampler.n_units, n_rows if estimand.weighted else 0)
+    batch = max(1, min(_LARGEST_BATCH, _BATCH // (8 * largest)))
+
+    def task(r: range) -> Iterator[int]:
+        for start in range(r.start, r.stop, batch) if len(r) else [0]:
+            stop = min(start + batch, r.stop)
+            weights = np.empty((stop - start, sampler.n_units))
+            sampler.fill(start, weights)
+            out[:, :, start:stop] = evaluate(start, weights)
+            yield stop - start
+
+    passes = sum(_seconds_per_row(bound) for bound in estimand.weighted)
+    products = 0.0 if units is None else 1e-9 * units.n_sums * sampler.n_units
     engine.run(
-        step,
-        n_slices=n_slices,
+        task,
+        n_steps=1,
         n_replicates=run.n_resamples,
-        seconds=1e-9 * nanoseconds,
+        seconds=sampler.seconds + passes * n_rows + products,
         n_threads=run.n_threads,
         progress=run.progress,
     )
-    return Sums(sums, path, units)
+    return Replicates(out, sampler.path)
 
 
-def _key(seed: int) -> tuple[np.uint32, np.uint32]:
-    low, high = np.random.SeedSequence(seed).generate_state(2, np.uint32)
-    return low, high
+def _seconds_per_row(bound: Bound) -> float:
+    assert isinstance(bound.statistic, Weighted)
+    return bound.statistic.seconds_per_row
 
 
-def _slice(index: int, n_units: int) -> tuple[int, int]:
-    """Start and length of a superblock."""
-    from fastboot.kernels.philox import SUPERBLOCK
+def plain_bootstrap(
+    estimand: Estimand, units: Units | None, rows: RowsOfCells, layout: Layout, draws: Integers,
+    run: Run,
+) -> tuple[Replicates, Units | None]:  # fmt: skip
+    """Return the replicates of resamples with replacement, by the fastest path, and the units seen.
 
-    start = index * SUPERBLOCK
-    return start, min(SUPERBLOCK, n_units - start)
-
-
-def _class_draws(units: Units, _: str, seed: int) -> _Add:
-    from fastboot.kernels.collapse import add_class_sums
-
-    key = _key(seed)
-
-    def add(_: int, r: range, sums: NDArray[np.float64]) -> None:
-        add_class_sums(units.varying, units.counts, r.start, *key, sums)
-
-    return add
-
-
-def _row_draws(units: Units, _: str, seed: int) -> _Add:
-    from fastboot.kernels.places import add_row_sums
-
-    key = _key(seed)
-
-    def add(_: int, r: range, sums: NDArray[np.float64]) -> None:
-        add_row_sums(units.varying, r.start, *key, sums)
-
-    return add
-
-
-def _superblock_draws(units: Units, path: str, seed: int) -> _Add:
-    from fastboot.kernels.pattern_law import pattern_law, poisson_rate
-    from fastboot.kernels.philox import SUPERBLOCK
-    from fastboot.kernels.superblocks import fill_shares
-
-    kernel: Callable[..., None]
-    if path == "patterns":
-        from fastboot.kernels.patterns import add_pattern_sums as kernel
-    else:
-        from fastboot.kernels.products import add_pattern_products as kernel
-    key = _key(seed)
-    n_units = units.n_units
-    law = tuple(pattern_law(poisson_rate(n_units, SUPERBLOCK)))
-
-    def add(index: int, r: range, sums: NDArray[np.float64]) -> None:
-        start, size = _slice(index, n_units)
-        shares = np.full(len(r), n_units)
-        if n_units > SUPERBLOCK:
-            fill_shares(index, n_units, r.start, *key, shares)
-        kernel(units.varying, start, size, index, shares, r.start, law, *key, sums)
-
-    return add
+    Parameters
+    ----------
+    estimand, units
+        As in `evaluator`.
+    rows
+        Of the statistics of row weights.
+    layout
+        Of the units.
+    draws
+        Draws from each part, shape (n_parts,).
+    run
+        How to run.
+    """
+    first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
+    n_drawn = np.add.reduceat(draws, first_parts)[:, None]
+    if not estimand.weighted and (units is None or units.n_sums == 0):
+        return _constant(estimand, units, n_drawn, run), units
+    if units is not None and not estimand.weighted:
+        if units.sparse is None:
+            additions, classes = bootstrap_additions(units, run.sequence, draws, run.path)
+            return _add_up(estimand, units, additions, n_drawn, run), classes or units
+        classes = _classes(units, run.path)
+        if classes is not None:
+            assert classes.counts is not None
+            sampler: Sampler = Classes(classes.counts, int(draws[0]), run.sequence)
+            measure = measure_rows(estimand, rows)
+            return weigh(estimand, classes, measure, sampler, 1, 0, n_drawn, run), classes
+    keys = keys_of(run.sequence, draws.size)
+    sampler = Multinomial(layout, keys, draws, run.path)
+    measure = measure_rows(estimand, rows)
+    n_cells = layout.n_cells
+    return weigh(estimand, units, measure, sampler, n_cells, rows.n_rows, n_drawn, run), units
 
 
-def _class_swaps(units: Units, seed: int) -> _Add:
-    from fastboot.kernels.collapse import add_class_swap_sums
-
-    key = _key(seed)
-
-    def add(_: int, r: range, sums: NDArray[np.float64]) -> None:
-        add_class_swap_sums(units.varying, units.counts, r.start, *key, sums)
-
-    return add
+def _classes(units: Units, path: str | None) -> Units | None:
+    """Return the units as classes where all are one part and that is less work."""
+    if units.layout.offsets.size > 2 or path not in {None, "collapse"}:
+        return None
+    if path is None and units.n_units <= SMALL_PART:
+        return None
+    return collapse(units, 0, units.n_units, UNITS_PER_DRAWN_CLASS if path is None else 1)
 
 
-def _table_swaps(units: Units, seed: int) -> _Add:
-    from fastboot.kernels.swaps import add_swap_sums
+def _constant(estimand: Estimand, units: Units | None, n_drawn: Any, run: Run) -> Replicates:
+    """Return replicates that are all equal."""
+    n_cells = n_drawn.shape[0]
+    shape = (n_cells, 1)
+    sums = [] if units is None else units.expand(np.empty((0, *shape)), n_drawn)
+    value = estimand.value(sums, [], shape)
+    return Replicates(
+        np.broadcast_to(value, (*value.shape[:2], run.n_resamples)).copy(), "constant"
+    )
 
-    key = _key(seed)
 
-    def add(index: int, r: range, sums: NDArray[np.float64]) -> None:
-        start, size = _slice(index, units.n_units)
-        add_swap_sums(units.varying, start, size, index, r.start, *key, sums)
+def _add_up(
+    estimand: Estimand, units: Units, additions: Sequence[Addition], n_drawn: Any, run: Run
+) -> Replicates:
+    """Return the replicates from kernels that add sums."""
+    n_cells = units.layout.n_cells
+    out = np.empty((estimand.n_values, n_cells, run.n_resamples))
 
-    return add
+    def task(r: range) -> Iterator[int]:
+        sums = np.zeros((units.n_sums, n_cells, len(r)))
+        for addition in additions:
+            addition.add(r.start, sums)
+            yield len(r)
+        if len(r):
+            out[:, :, r.start : r.stop] = estimand.value(
+                units.expand(sums, n_drawn), [], sums.shape[1:]
+            )
+
+    engine.run(
+        task,
+        n_steps=len(additions),
+        n_replicates=run.n_resamples,
+        seconds=sum(addition.seconds for addition in additions) / len(additions),
+        n_threads=run.n_threads,
+        largest=max(1, _RANGE // (8 * units.n_sums * n_cells)),
+        progress=run.progress,
+    )
+    return Replicates(out, "+".join(sorted({addition.path for addition in additions})))
 
 
-def _all_swaps(units: Units) -> NDArray[np.float64]:
-    from fastboot.kernels.swaps import add_all_swap_sums
+def swap(
+    estimand: Estimand,
+    units: Units | None,
+    measure: Measure,
+    layout: Layout,
+    differing: Integers,
+    n_rows: int,
+    run: Run,
+) -> Replicates:
+    """Return the replicates of random swaps.
 
-    n_terms, n_units = units.varying.shape
-    if n_units > _MOST_ENUMERATED_UNITS:
+    Parameters
+    ----------
+    estimand, units, measure
+        As in `evaluator`; see :func:`fastboot.statistics.estimand.moves`.
+    layout
+        Of the units.
+    differing
+        Shape (n_differing,): the units that differ between the systems.
+    n_rows
+        Rows of the statistics of row weights.
+    run
+        How to run. `n_resamples` is replaced by 2**n_differing under "enumeration".
+    """
+    n_differing = differing.size
+    if not estimand.terms and not estimand.weighted:
+        return _constant(estimand, None, np.zeros((layout.n_cells, 1)), run)
+    if n_differing == 0:
+        once = run._replace(n_resamples=1)
+        sampler = Swaps(differing, layout.n_units, run.sequence)
+        one = weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, once)
+        shape = (*one.values.shape[:2], run.n_resamples)
+        return Replicates(np.broadcast_to(one.values, shape).copy(), "constant")
+    dense = units is not None and units.sparse is None and not estimand.weighted
+    if layout.n_cells == 1 and _enumerates(n_differing, run):
+        run = run._replace(n_resamples=1 << n_differing)
+        if not (dense and units is not None):
+            sampler = Swaps(differing, layout.n_units, None)
+            return weigh(estimand, units, measure, sampler, 1, n_rows, 0, run)
+        sums = _all_swaps(_chosen(units, differing))
+        value = estimand.value(units.expand(sums, 0), [], sums.shape[1:])
+        return Replicates(value, "enumeration")
+    if dense and units is not None and layout.n_cells == 1 and run.path != "weights":
+        additions = swap_additions(_chosen(units, differing), key_of(run.sequence), run.path)
+        return _add_up(estimand, units, additions, 0, run)
+    sampler = Swaps(differing, layout.n_units, run.sequence)
+    return weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, run)
+
+
+def _enumerates(n_units: int, run: Run) -> bool:
+    if run.path == "enumeration" and n_units > _MOST_ENUMERATED_UNITS:
         raise ValueError(
             f"path='enumeration' would list 2**{n_units} swaps; it can list those of at most "
             f"{_MOST_ENUMERATED_UNITS} units that differ, use path=None to sample"
         )
+    if run.path is None:
+        return n_units < 63 and 1 << n_units <= run.n_resamples
+    return run.path == "enumeration"
+
+
+def _all_swaps(units: Units) -> Floats:
+    """Sums of all swaps, shape (n_varying, 1, 2**n_units)."""
+    from fastboot.kernels.swaps import add_all_swap_sums
+
+    n_terms, n_units = units.varying.shape
     sums = np.empty((n_terms, 1 << n_units))
     add_all_swap_sums(units.varying, sums)
-    return sums
+    return sums[:, None]
 
 
-def _differing(units: Units) -> Units:
-    """Leave out the units that are equal in both systems."""
-    differ = (units.varying != 0.0).any(axis=0)
-    if differ.all():
+def _chosen(units: Units, chosen: Integers) -> Units:
+    """Leave out all other units."""
+    if chosen.size == units.n_units:
         return units
-    varying = np.ascontiguousarray(units.varying[:, differ])
-    varying.flags.writeable = False
-    return Units(varying, units.constants, None, varying.shape[1])
+    varying = _read_only(units.varying[:, chosen])
+    return Units(varying, None, units.places, units.n_sums, None, one_part(chosen.size))
+
+
+def _read_only(array: Any) -> Any:
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -2,54 +2,89 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.arguments import check_flag, check_run
+from fastboot.arguments import Rng, answer_options, check_flag, check_run
 from fastboot.columns import Source
-from fastboot.intervals import check_level, rounding
+from fastboot.designs import Slices, check_design
 from fastboot.paired_results import RandomizationResult
-from fastboot.paths import SWAP_PATHS, Run, swap_sums
-from fastboot.pvalues import check_alternative
-from fastboot.sample import Sample, take
-from fastboot.statistics.additive import Additive
-from fastboot.statistics.estimand import (
-    difference,
-    difference_name,
-    evaluate,
-    replicates_of,
-    share_all_but_first,
-    swap_value,
-    undefined,
-)
-from fastboot.statistics.means import as_statistic
+from fastboot.paths import SWAP_PATHS
+from fastboot.questions import Several, ask, pair_up, questions_of, report
+from fastboot.resampling import Answer, observe, swap_answer
+from fastboot.sample import take
+from fastboot.statistics.base import Statistic
+from fastboot.statistics.estimand import same_measure
+from fastboot.tables import Table
 
 __all__ = ["approximate_randomization"]
 
 Floats = NDArray[np.float64]
 
 
+class _Options(TypedDict, total=False):
+    """What :func:`approximate_randomization` takes beside statistics and slices."""
+
+    data: object
+    groups: Source | None
+    weights: Source | None
+    n_resamples: int
+    confidence_level: float
+    alternative: str
+    rng: Rng
+    n_threads: int | None
+    nan_policy: str
+    add_one: bool
+    progress: bool | Callable[[int, int], object] | None
+    path: str | None
+
+
+@overload
+def approximate_randomization(  # type: ignore[overload-overlap] # a column may be any object
+    a: Several,
+    b: Several,
+    *,
+    by: Source | Sequence[Source] | None = None,
+    **options: Unpack[_Options],
+) -> Table[RandomizationResult]: ...
+@overload
+def approximate_randomization(  # type: ignore[overload-overlap] # None is an object too
+    a: Statistic | Source,
+    b: Statistic | Source,
+    *,
+    by: None = None,
+    **options: Unpack[_Options],
+) -> RandomizationResult: ...
+@overload
 def approximate_randomization(
-    a: Additive | Source,
-    b: Additive | Source,
+    a: Statistic | Source,
+    b: Statistic | Source,
+    *,
+    by: Source | Sequence[Source],
+    **options: Unpack[_Options],
+) -> Table[RandomizationResult]: ...
+def approximate_randomization(
+    a: Several | Statistic | Source,
+    b: Several | Statistic | Source,
     *,
     data: object = None,
     groups: Source | None = None,
+    by: Source | Sequence[Source] | None = None,
+    weights: Source | None = None,
     n_resamples: int = 9_999,
     confidence_level: float = 0.95,
     alternative: str = "two-sided",
-    rng: int | np.random.Generator | np.random.SeedSequence | None = None,
+    rng: Rng = None,
     n_threads: int | None = None,
     nan_policy: str = "raise",
     add_one: bool = True,
     progress: bool | Callable[[int, int], object] | None = None,
     path: str | None = None,
-) -> RandomizationResult:
+) -> RandomizationResult | Table[RandomizationResult]:
     """Test whether two systems differ on the same items by swapping their outputs.
 
     If the systems do not differ, the outputs for an item could as well have come from the other
@@ -62,11 +97,18 @@ def approximate_randomization(
     ----------
     a, b
         The systems: the same statistic of each, such as ``fb.accuracy("gold", "system_a")``; a
-        column name or an array means its mean. The effect is a - b. One row per item in each.
+        column name or an array means its mean. The effect is a - b. One row per item in each. Two
+        dicts or lists of statistics ask for all of them, from the same swaps.
     data, n_resamples, rng, n_threads, nan_policy, progress
         As in :func:`bootstrap`.
     groups
-        Column name or array of shape (n_rows,): rows with one key are swapped together.
+        Column name or array of shape (n_rows,): rows with one key are swapped together. Strata
+        would change nothing: every unit is swapped on its own.
+    by
+        Column name, array, or a list of columns: answer every slice of the table, with swaps of its
+        own (never enumerated), and all rows together (`total`).
+    weights
+        Column name or array of shape (n_rows,): what a row counts for in the statistic. 0 or more.
     confidence_level
         Of the interval estimate +- normal quantile x standard deviation of the replicates.
     alternative
@@ -75,12 +117,15 @@ def approximate_randomization(
         Count the observed difference as one more replicate, (n_extreme + 1) / (n_resamples + 1), so
         that p is never 0; False gives the plain proportion. An enumeration contains it already.
     path
-        Force an algorithm: "enumeration", "collapse" or "tables"; None lets the data decide.
+        Force an algorithm: "enumeration", "collapse", "tables" or "weights"; None lets the data
+        decide.
 
     Returns
     -------
     RandomizationResult
-        `min_pvalue` is the smallest p-value this number of units can give, 2 / 2**n two-sided.
+        Or a :class:`Table` of them, for several statistics, a statistic with several values, or
+        slices. `min_pvalue` is the smallest p-value that this number of units can give, two-sided
+        2 / 2**n.
 
     Raises
     ------
@@ -102,56 +147,38 @@ def approximate_randomization(
     (0.03125, 'enumeration', 64)
     """
     started = time.perf_counter()
-    first, second = as_statistic(a, "a"), as_statistic(b, "b")
-    if type(first).finish is not type(second).finish or first.name != second.name:
-        raise TypeError(
-            f"`a` is {first.name} and `b` is {second.name}; swapped outputs are measured by the "
-            "other's statistic, so both must be the same (paired_bootstrap can compare two)"
-        )
+    first, second = ask(a, "a"), ask(b, "b")
+    pair_up(first, second)
+    for one, other in zip(first.statistics, second.statistics, strict=True):
+        if not same_measure(one, other):
+            raise TypeError(
+                f"`a` is {one.name} and `b` is {other.name}; swapped outputs are measured by the "
+                "other's statistic, so both must be the same (paired_bootstrap can compare two)"
+            )
     run = check_run(n_resamples, rng, path, SWAP_PATHS, n_threads, progress)
-    level, sides = check_level(confidence_level), check_alternative(alternative)
-    counted = check_flag("add_one", add_one)
-    sample = take([first, second], data, groups, nan_policy, mixed=True)
-    terms_a, terms_b = sample.terms
-    estimand = difference(first, second, terms_a, terms_b, sample.n_rows)
-    units = sample.units(estimand.terms)
-    totals_a, totals_b = (sample.units(terms).totals() for terms in sample.terms)
-    shared = share_all_but_first(first, second, terms_a, terms_b)
-    value = swap_value(first, second, totals_a, totals_b, shared=shared)
-    if np.isnan([*totals_a, *totals_b]).any():  # missing values propagate
-        replicates, n_differing, path = undefined(run.n_resamples), sample.n_units, "constant"
-    else:
-        replicates, n_differing, path = _swap(value, sample, run)
-    return RandomizationResult(
-        statistic=difference_name(first, second),
-        estimate=float(estimand.value(units.totals())),
-        estimate_a=float(evaluate(first, totals_a)),
-        estimate_b=float(evaluate(second, totals_b)),
-        replicates=replicates,
-        alternative=sides,
-        confidence_level=level,
-        method="normal",
-        add_one=counted,
-        n_rows=sample.n_rows,
-        n_units=sample.n_units,
-        n_differing=n_differing,
-        n_dropped=sample.n_dropped,
-        unit=sample.unit,
-        seed=run.seed,
-        path=path,
-        acceleration=math.nan,
-        rounding=rounding(units, estimand.value, estimand.sizes),
-        remarks=sample.remarks,
-        elapsed=time.perf_counter() - started,
+    common = answer_options(confidence_level, "normal", alternative)
+    common |= {"seed": run.seed, "add_one": check_flag("add_one", add_one)}
+    design = check_design(data, groups=groups, by=by)
+    n = len(first.statistics)
+    sample = take(
+        first.statistics + second.statistics,
+        data,
+        design,
+        nan_policy,
+        weights=weights,
+        alike=[(place, n + place) for place in range(n)],
+        mixed=True,
     )
+    questions = questions_of(sample.bounds)
 
+    def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
+        of_a = observe(sample.bounds[:n], sample, cells)
+        of_b = observe(sample.bounds[n:], sample, cells)
+        scale = np.nan_to_num(np.abs(of_a) + np.abs(of_b))
+        found = swap_answer(questions, sample, run, cells=cells, scale=scale)
+        return found, {"estimate_a": of_a, "estimate_b": of_b}
 
-def _swap(
-    value: Callable[[Sequence[Any]], Any], sample: Sample, run: Run
-) -> tuple[Floats, int, str]:
-    """Return the replicates, the number of units that differ, and the path."""
-    terms_a, terms_b = sample.terms
-    moves = sample.moves([y - x for x, y in zip(terms_a, terms_b, strict=True)])
-    varying, path, differing = swap_sums(moves, run)
-    moved = differing.expand(varying, 0)
-    return replicates_of(value, moved, varying.shape[1]), differing.n_units, path
+    result: RandomizationResult | Table[RandomizationResult] = report(
+        RandomizationResult, first.names, questions, sample, answer, common, started
+    )
+    return result

@@ -8,7 +8,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["count", "html_table", "short", "shown_pvalue", "to_json"]
+__all__ = [
+    "count",
+    "html_rows",
+    "html_table",
+    "short",
+    "shown_pvalue",
+    "text_rows",
+    "to_json",
+]
 
 
 def count(number: int, noun: str) -> str:
@@ -41,6 +49,40 @@ def html_table(caption: str, figures: Mapping[str, Any], notes: Sequence[str]) -
     below = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
     table = f"<table><caption>{html.escape(caption)}</caption>{rows}</table>"
     return table + (f"<ul>{below}</ul>" if below else "")
+
+
+def text_rows(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of aligned text, words to the left and numbers to the right."""
+    columns = list(zip(head, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if _is_number(column[1:]) else cell.ljust(width)
+            for cell, width, column in zip(line, widths, columns, strict=True)
+        ).rstrip()
+        for line in (head, *rows)
+    ]
+    return "\n".join([caption, *lines])
+
+
+def html_rows(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table with one row for each answer."""
+    columns = list(zip(head, *rows, strict=True))
+    sides = ["right" if _is_number(column[1:]) else "left" for column in columns]
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(
+            f"<{tag} style='text-align:{side}'>{html.escape(cell)}</{tag}>"
+            for cell, side in zip(cells, sides, strict=True)
+        ) + "</tr>"  # fmt: skip
+
+    names = [name.replace("_", " ") for name in head]
+    body = "".join(line(row, "td") for row in rows)
+    return f"<table><caption>{html.escape(caption)}</caption>{line(names, 'th')}{body}</table>"
+
+
+def _is_number(cells: Sequence[str]) -> bool:
+    return all(cell.replace(",", "").lstrip("-")[:1] in "0123456789in" for cell in cells if cell)
 
 
 def _shown(value: Any, name: str) -> str:

@@ -51,7 +51,7 @@ class Result:
         The algorithm that ran.
     acceleration
         Of the BCa interval: a figure of the sample, whatever the number of resamples. NaN where
-        undefined.
+        undefined, None where it was not computed (``method="bca"`` asks for it).
     rounding
         How far two values may differ that are equal in exact arithmetic; replicates this close tie.
     remarks
@@ -72,7 +72,7 @@ class Result:
     unit: str
     seed: int
     path: str
-    acceleration: float
+    acceleration: float | None
     rounding: float
     remarks: tuple[str, ...]
     elapsed: float
@@ -188,6 +188,19 @@ class Result:
             "path": self.path,
             "notes": list(self.notes),
             "elapsed": self.elapsed,
+        }
+
+    def to_figures(self) -> dict[str, Any]:
+        """Return the few figures that a row of a table shows."""
+        low, high = self.confidence_interval[:2]
+        return {
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            "low": low,
+            "high": high,
+            "n_rows": self.n_rows,
+            "n_units": self.n_units,
+            "n_undefined": self.n_undefined,
         }
 
     def to_json(self) -> str:

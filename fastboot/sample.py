@@ -1,19 +1,23 @@
-"""From statistics and data to rows of terms and the groups they belong to."""
+"""From statistics and data to bound statistics, rows and the units they belong to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.columns import Column, Keys, Source, load
-from fastboot.statistics.additive import Additive, Term
-from fastboot.statistics.estimand import terms_of
-from fastboot.units import Units, from_rows
+from fastboot.columns import Column, Source, load
+from fastboot.designs import Arrangement, Design, Slices
+from fastboot.rendering import count
+from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.estimand import Bound, bound
 
-__all__ = ["Sample", "take"]
+__all__ = ["Sample", "few_units", "take"]
+
+Floats = NDArray[np.float64]
 
 # With 20 units of normal data a percentile interval of level 0.95 covers with probability
 # 2 T19(1.96 sqrt(19 / 20)) - 1 = 0.93, with 10 units 0.90, with 5 units 0.85.
@@ -22,69 +26,71 @@ _FEW_UNITS = 20
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows, ready to be summed into units.
+    """Rows, bound to statistics, ready to be summed into units.
 
     Attributes
     ----------
-    terms
-        For each statistic, its terms.
+    bounds
+        The statistics, in the order given.
     n_rows, n_dropped
         Rows used, and rows dropped for a missing value.
-    groups
-        Shape (n_rows,), codes of the groups; None where rows are the units.
-    n_units
-        Rows or groups.
+    factors
+        Weights of the rows, shape (n_rows,), or None.
+    slices
+        Rows that have an answer of their own; None without `by`.
     """
 
-    terms: tuple[list[Term], ...]
+    bounds: tuple[Bound, ...]
     n_rows: int
     n_dropped: int
-    groups: NDArray[np.int64] | None
-    n_units: int
+    factors: Floats | None
+    slices: Slices | None
+    design: Design
+    _keys: tuple[Any, ...]
 
-    @property
-    def unit(self) -> str:
-        """Name of what is resampled."""
-        return "row" if self.groups is None else "group"
+    def arrange(self, cells: Slices | None = None) -> Arrangement:
+        """Number the units; cells are answered apart."""
+        return self.design.arrange(self._keys, self.n_rows, cells)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the sample."""
-        remarks = []
-        if self.n_units < _FEW_UNITS:
-            remarks.append(
-                f"only {self.n_units} {self.unit}{'s' if self.n_units > 1 else ''}: intervals "
-                "and p-values from so few units are rough"
-            )
-        if self.n_dropped:
-            remarks.append(f"{self.n_dropped:,} rows were dropped for a missing value")
-        return tuple(remarks)
+        if not self.n_dropped:
+            return ()
+        return (f"{self.n_dropped:,} rows were dropped for a missing value",)
 
-    def units(self, terms: Sequence[Term]) -> Units:
-        """Return the units of some terms of these rows."""
-        return from_rows(terms, self.n_rows, self.groups, self.n_units)
 
-    def moves(self, differences: Sequence[Term]) -> Units:
-        """Return the units of what swaps move: only what is 0 everywhere need not be drawn."""
-        return from_rows(differences, self.n_rows, self.groups, self.n_units, only_zeros=True)
+def few_units(n_units: int, unit: str) -> tuple[str, ...]:
+    """Return the sentence on few units, if they are few."""
+    if n_units >= _FEW_UNITS:
+        return ()
+    return (f"only {count(n_units, unit)}: intervals and p-values from so few units are rough",)
 
 
 def take(
-    statistics: Sequence[Additive],
+    statistics: Sequence[Statistic],
     data: object,
-    groups: Source | None,
+    design: Design,
     nan_policy: str,
     *,
+    weights: Source | None = None,
+    alike: Sequence[Sequence[int]] = (),
     mixed: bool = False,
 ) -> Sample:
-    """Load the columns that the statistics and the groups name, and compute the terms.
+    """Load the columns that the statistics and the design name, and bind the statistics.
 
     Parameters
     ----------
-    statistics, data, groups, nan_policy
+    statistics, data, nan_policy
         As in the procedures.
+    design
+        Names key columns.
+    weights
+        Column of row weights.
+    alike
+        Numbers of the statistics that are one, of several systems.
     mixed
-        The statistics are one, of several systems, and rows will be swapped between these.
+        Rows will be swapped between these systems.
 
     Raises
     ------
@@ -92,20 +98,41 @@ def take(
         See :func:`fastboot.columns.load`.
     """
     wanted = [column for statistic in statistics for column in statistic.columns]
-    keys = [] if groups is None else [Column(groups, "key", "groups")]
-    rows = load([*wanted, *keys], data, nan_policy)
+    own = [] if weights is None else [Column(weights, "number", "weights")]
+    rows = load([*wanted, *own, *design.columns], data, nan_policy)
     remaining = iter(rows.columns)
     systems = [[next(remaining) for _ in statistic.columns] for statistic in statistics]
-    terms = tuple(
-        terms_of(
-            statistic.bind(systems if mixed else [own]),
-            own,
-            rows.n_rows,
-            may_be_nan=nan_policy == "propagate",
+    factors = _factors(next(remaining)) if own else None
+    keys = tuple(remaining)
+    partners = {number: numbers for numbers in alike for number in numbers}
+    bounds = []
+    for number, (statistic, columns) in enumerate(zip(statistics, systems, strict=True)):
+        together = mixed or isinstance(statistic, Vector)
+        others = partners.get(number, (number,)) if together else (number,)
+        bounds.append(
+            bound(
+                statistic,
+                columns,
+                [systems[other] for other in others],
+                rows.n_rows,
+                factors=factors,
+                may_be_nan=nan_policy == "propagate",
+            )
         )
-        for statistic, own in zip(statistics, systems, strict=True)
-    )
-    last = rows.columns[-1]
-    if isinstance(last, Keys) and keys:
-        return Sample(terms, rows.n_rows, rows.n_dropped, last.codes, last.n_groups)
-    return Sample(terms, rows.n_rows, rows.n_dropped, None, rows.n_rows)
+    slices = design.slices(keys)
+    return Sample(tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys)
+
+
+def _factors(weights: Any) -> Floats:
+    """Return the row weights, checked."""
+    factors: Floats = weights
+    wrong = ~(factors >= 0.0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"`weights` has {count(int(wrong.sum()), 'value')} below 0 or missing (first at row "
+            f"{row:,}: {factors[row]:g}); weights are 0 or more"
+        )
+    if not factors.any():
+        raise ValueError("`weights` are all 0; at least one row must count")
+    return factors

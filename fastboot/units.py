@@ -1,21 +1,25 @@
 """From the terms of rows to the units that are resampled.
 
-A unit is a row, or all rows of a group: for an additive statistic, the sums of their terms. Equal
-units can be counted instead of listed (a *class* and its multiplicity), which leaves every law of
+A unit is a row, or all rows of a group: for an additive statistic, the sums of their terms. Units
+are numbered so that those which are drawn together, the *parts* (strata), lie side by side; the
+parts of one answer make a *cell* (a slice of the table, one of two samples). Equal units of a part
+can be counted instead of listed (a *class* and its multiplicity), which leaves every law of
 resampling as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tally", "Term", "Units", "collapse", "from_rows"]
+__all__ = ["Layout", "Tally", "Term", "Units", "collapse", "from_rows", "one_part"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Units looked at to decide whether counting classes is worth a pass over all units.
 _SAMPLE = 1_024
@@ -37,12 +41,83 @@ class Tally:
         What it contributes: shape (n_rows,), float64, or one number for all rows.
     """
 
-    codes: NDArray[np.int64]
+    codes: Integers
     size: int
     values: Floats | float = 1.0
 
 
 Term = Floats | float | Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which unit a row belongs to, and which units are drawn together.
+
+    Attributes
+    ----------
+    unit_of_row
+        Shape (n_rows,), int64, read-only; None where row i is unit i.
+    n_units
+        Number of units.
+    offsets
+        Shape (n_parts + 1,), int64: part p has the units from offsets[p] to offsets[p + 1] - 1.
+    cell_of_part
+        Shape (n_parts,), int64, ascending: the answer that a part belongs to.
+    n_cells
+        Number of answers.
+    """
+
+    unit_of_row: Integers | None
+    n_units: int
+    offsets: Integers
+    cell_of_part: Integers
+    n_cells: int
+
+    @property
+    def sizes(self) -> Integers:
+        """Units of each part."""
+        return np.diff(self.offsets)
+
+    @property
+    def cell_offsets(self) -> Integers:
+        """Shape (n_cells + 1,): cell c has the units from this on."""
+        first = np.searchsorted(self.cell_of_part, np.arange(self.n_cells + 1))
+        return self.offsets[first]
+
+    def sums_by_cell(self, units: Floats) -> Floats:
+        """Sum over the units of each cell: from shape (..., n_units) to (..., n_cells)."""
+        sums: Floats = (
+            units.sum(axis=-1, keepdims=True)
+            if self.n_cells == 1
+            else np.add.reduceat(units, self.cell_offsets[:-1], axis=-1)
+        )
+        return sums
+
+
+def one_part(n_units: int, unit_of_row: Integers | None = None) -> Layout:
+    """Return the layout of units that are all drawn together, for one answer."""
+    return Layout(unit_of_row, n_units, np.array([0, n_units]), np.zeros(1, np.int64), 1)
+
+
+class Place(NamedTuple):
+    """Where the sums of a term are: rows `start` to `start + size`, or a constant."""
+
+    start: int
+    size: int
+    constant: float | None
+
+
+class Sparse(NamedTuple):
+    """Entries of the tallies, unit by unit.
+
+    offsets : shape (n_units + 1,), int64: unit i has the entries from offsets[i] on
+    terms : shape (n_entries,), int64: place among the sums of tallies
+    values : shape (n_entries,), float64
+    """
+
+    offsets: Integers
+    terms: Integers
+    values: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,87 +128,140 @@ class Units:
     ----------
     varying
         Shape (n_varying, n_units or n_classes), float64, C-contiguous, read-only.
-    constants
-        For each term of the statistic: its value in every unit, or None where it varies.
+    sparse
+        The terms of the tallies, of units listed singly; None where there is no tally.
+    places
+        For each term of the statistic, where its sums are: first the rows of `varying`, then the
+        terms of the tallies.
+    n_sums
+        Number of sums: rows of `varying` and terms of tallies.
     counts
         Multiplicity of each class, shape (n_classes,), int64; None where units are listed singly.
-    n_units
-        Number of units.
+    layout
+        Of the units.
     """
 
     varying: Floats
-    constants: tuple[float | None, ...]
-    counts: NDArray[np.int64] | None
-    n_units: int
+    sparse: Sparse | None
+    places: tuple[Place, ...]
+    n_sums: int
+    counts: Integers | None
+    layout: Layout
 
-    def totals(self) -> list[float]:
-        """Sum of every term over all units."""
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.layout.n_units
+
+    def totals(self) -> list[Any]:
+        """Sum of every term over the units of each cell, shape (..., n_cells)."""
         if self.counts is None:
-            sums = self.varying.sum(axis=1)
+            dense = self.layout.sums_by_cell(self.varying)
         else:
-            sums = self.varying @ self.counts.astype(np.float64)
-        return [float(total) for total in self.expand(sums, self.n_units)]
+            dense = (self.varying @ self.counts.astype(np.float64))[:, None]
+        sums = np.zeros((self.n_sums, self.layout.n_cells))
+        sums[: len(dense)] = dense
+        if self.sparse is not None:
+            cells = np.repeat(np.arange(self.layout.n_cells), np.diff(self._entry_offsets()))
+            where = (self.sparse.terms + len(dense)) * self.layout.n_cells + cells
+            sums += np.bincount(where, self.sparse.values, sums.size).reshape(sums.shape)
+        return self.expand(sums, np.diff(self.layout.cell_offsets))
 
-    def expand(self, sums: Floats, n_drawn: int) -> list[Term]:
-        """Sums of all terms from the sums of the varying ones over `n_drawn` units.
+    def _entry_offsets(self) -> Integers:
+        assert self.sparse is not None
+        return self.sparse.offsets[self.layout.cell_offsets]
+
+    def expand(self, sums: Floats, n_drawn: Any) -> list[Any]:
+        """Sums of all terms from the sums that vary.
 
         Parameters
         ----------
         sums
-            Shape (n_varying, ...).
+            Shape (n_sums, ...).
         n_drawn
-            Units in each sum.
+            Units in each sum; broadcasts against the rest of the shape.
         """
-        rows: Iterator[Floats] = iter(sums)
         return [
-            next(rows) if constant is None else n_drawn * constant for constant in self.constants
+            _constant_sum(place.constant, n_drawn, sums.shape[1:])
+            if place.constant is not None
+            else sums[place.start]
+            if place.size == 0
+            else sums[place.start : place.start + place.size]
+            for place in self.places
         ]
 
 
-def from_rows(
-    terms: Sequence[Term],
-    n_rows: int,
-    groups: NDArray[np.int64] | None,
-    n_groups: int,
-    *,
-    only_zeros: bool = False,
-) -> Units:
+def _constant_sum(constant: float, n_drawn: Any, shape: tuple[int, ...]) -> Any:
+    return np.broadcast_to(np.multiply(n_drawn, constant, dtype=np.float64), shape)
+
+
+def from_rows(terms: Sequence[Term], layout: Layout, *, drawn_vary: bool = False) -> Units:
     """Return the units of a table: its rows, or the sums of its groups.
 
     Parameters
     ----------
     terms
-        One array of shape (n_rows,) for each term, or a number where all rows have the same.
-    n_rows
-        Number of rows.
-    groups
-        Shape (n_rows,), codes from 0 to n_groups - 1; None where rows are the units.
-    n_groups
-        Number of groups; ignored without `groups`.
-    only_zeros
-        Take a term for constant only where it is 0: a sum over *some* units of another constant
-        varies.
+        One array of shape (n_rows,) for each term, a number where all rows have the same, or a
+        tally.
+    layout
+        Which unit a row belongs to.
+    drawn_vary
+        Resamples differ in their number of units: take a term for constant only where it is 0.
     """
-    if groups is None:
-        n_units = n_rows
-    else:
-        n_units = n_groups
-        sizes = np.bincount(groups, minlength=n_groups)
-        terms = [_group_sums(term, groups, sizes) for term in terms]
-    constants: list[float | None] = []
-    varying = []
+    sizes = (
+        None
+        if layout.unit_of_row is None
+        else np.bincount(layout.unit_of_row, minlength=layout.n_units)
+    )
+    varying: list[Any] = []
+    found: list[Place | Tally] = []
     for term in terms:
-        constant = _constant(term)
-        if only_zeros and constant != 0.0:
+        if isinstance(term, Tally):
+            found.append(term)
+            continue
+        summed = term if sizes is None else _unit_sums(term, layout, sizes)
+        constant = _constant(summed)
+        if drawn_vary and constant != 0.0:
             constant = None
-        constants.append(constant)
+        found.append(Place(len(varying), 0, constant))
         if constant is None:
-            varying.append(term)
-    return Units(_stack(varying, n_units), tuple(constants), None, n_units)
+            varying.append(summed)
+    places, n_sums = [], len(varying)
+    tallies = []
+    for place in found:
+        if isinstance(place, Tally):
+            tallies.append((n_sums - len(varying), place))
+            places.append(Place(n_sums, place.size, None))
+            n_sums += place.size
+        else:
+            places.append(place)
+    sparse = _entries(tallies, layout, n_sums - len(varying)) if tallies else None
+    return Units(_stack(varying, layout.n_units), sparse, tuple(places), n_sums, None, layout)
 
 
-def collapse(units: Units, units_per_class: int) -> Units:
-    """Return the same units as classes with multiplicities, where that is less work.
+def _entries(tallies: Sequence[tuple[int, Tally]], layout: Layout, n_terms: int) -> Sparse:
+    """Entries of all tallies, sorted by unit; those of a group for one term are summed."""
+    terms = np.stack([tally.codes + start for start, tally in tallies], axis=1)
+    values = np.empty(terms.shape)
+    for column, (start, tally) in enumerate(tallies):
+        values[:, column] = tally.values
+        absent = tally.codes < 0  # an entry of 0: all rows have as many, and can collapse
+        terms[absent, column] = start
+        values[absent, column] = 0.0
+    n_rows, width = terms.shape
+    if layout.unit_of_row is None:
+        offsets = width * np.arange(n_rows + 1)
+        return Sparse(*map(_read_only, (offsets, terms.ravel(), values.ravel())))
+    key = (layout.unit_of_row[:, None] * np.int64(n_terms) + terms).ravel()
+    keys, inverse = np.unique(key, return_inverse=True)
+    unit, term = np.divmod(keys, n_terms)
+    offsets = np.searchsorted(unit, np.arange(layout.n_units + 1))
+    summed = np.bincount(inverse, values.ravel(), keys.size)
+    return Sparse(*map(_read_only, (offsets, term, summed)))
+
+
+def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units | None:
+    """Return the units from start to stop - 1 as classes, where that is less work; else None.
 
     Classes are numbered in order of first appearance, which negating or exchanging terms does not
     change: a comparison of b with a draws the same resamples as one of a with b.
@@ -142,44 +270,82 @@ def collapse(units: Units, units_per_class: int) -> Units:
     ----------
     units
         Listed singly.
+    start, stop
+        The units of one part.
     units_per_class
         Classes are less work where they have at least this many units on average; 1 collapses
         whatever it costs.
     """
-    n_units = units.n_units
-    if units_per_class == 1:
-        most = n_units
-    else:
-        most = min(n_units // units_per_class, _MOST_CLASSES)
-        if most == 0 or not _sample_repeats(units.varying):
-            return units
+    n_units = stop - start
+    most = n_units if units_per_class == 1 else min(n_units // units_per_class, _MOST_CLASSES)
+    if most == 0:
+        return None
+    bits = _bits(units, start, stop)
+    if bits is None or (units_per_class > 1 and not _sample_repeats(bits)):
+        return None
     from fastboot.kernels.collapse import find_classes
 
     members = np.empty(most, np.int64)
     counts = np.zeros(most, np.int64)
     table = np.full(4 << most.bit_length(), -1, np.int64)  # at most a quarter full
-    n_classes = find_classes(units.varying.view(np.uint64), table, members, counts)
+    n_classes = find_classes(bits, table, members, counts)
     if n_classes < 0:
-        return units
-    chosen = np.ascontiguousarray(units.varying[:, members[:n_classes]])
-    return Units(_read_only(chosen), units.constants, counts[:n_classes].copy(), n_units)
+        return None
+    chosen = start + members[:n_classes]
+    sparse = units.sparse
+    if sparse is not None:
+        width = _width(sparse, start, stop)
+        entries = (sparse.offsets[chosen][:, None] + np.arange(width)).ravel()
+        offsets = width * np.arange(n_classes + 1)
+        sparse = Sparse(*map(_read_only, (offsets, sparse.terms[entries], sparse.values[entries])))
+    varying = _read_only(np.ascontiguousarray(units.varying[:, chosen]))
+    layout = one_part(n_units)
+    return Units(varying, sparse, units.places, units.n_sums, _read_only(counts[:n_classes].copy()),
+                 layout)  # fmt: skip
 
 
-def _sample_repeats(varying: Floats) -> bool:
+def _bits(units: Units, start: int, stop: int) -> NDArray[np.uint64] | None:
+    """Bit patterns of the units' terms, a column for each unit; None where entries are ragged."""
+    dense: NDArray[np.uint64] = _read_only(
+        np.ascontiguousarray(units.varying[:, start:stop]).view(np.uint64)
+    )
+    if units.sparse is None:
+        return dense
+    width = _width(units.sparse, start, stop)
+    if width < 0:
+        return None
+    first = units.sparse.offsets[start]
+    entries = slice(first, first + width * (stop - start))
+    terms = units.sparse.terms[entries].view(np.uint64).reshape(-1, width).T
+    values = units.sparse.values[entries].view(np.uint64).reshape(-1, width).T
+    bits: NDArray[np.uint64] = np.concatenate([dense, terms, values])
+    bits.flags.writeable = False
+    return bits
+
+
+def _width(sparse: Sparse, start: int, stop: int) -> int:
+    """Entries of each unit from start to stop - 1, -1 where their numbers differ."""
+    numbers = np.diff(sparse.offsets[start : stop + 1])
+    return int(numbers[0]) if (numbers == numbers[0]).all() else -1
+
+
+def _sample_repeats(bits: NDArray[np.uint64]) -> bool:
     """Tell whether at most half of an evenly spaced sample of the units are distinct."""
-    stride = -(-varying.shape[1] // _SAMPLE)
-    sample = np.ascontiguousarray(varying[:, ::stride].T)
+    stride = -(-bits.shape[1] // _SAMPLE)
+    sample = np.ascontiguousarray(bits[:, ::stride].T)
     rows = sample.view(np.dtype((np.void, sample.itemsize * sample.shape[1])))
     return np.unique(rows).size <= len(sample) // 2
 
 
-def _group_sums(term: Term, groups: NDArray[np.int64], sizes: NDArray[np.int64]) -> Floats:
-    """Sum of a term in every group."""
-    sums = np.bincount(groups, term, sizes.size) if isinstance(term, np.ndarray) else term * sizes
-    return np.asarray(sums, dtype=np.float64)
+def _unit_sums(term: Floats | float, layout: Layout, sizes: Integers) -> Floats:
+    """Sum of a term in every unit."""
+    if isinstance(term, np.ndarray):
+        assert layout.unit_of_row is not None
+        return np.bincount(layout.unit_of_row, term, sizes.size).astype(np.float64, copy=False)
+    return np.asarray(term * sizes, dtype=np.float64)
 
 
-def _constant(term: Term) -> float | None:
+def _constant(term: Floats | float) -> float | None:
     """Return the one value of a term, or None where it varies."""
     if not isinstance(term, np.ndarray):
         return float(term)
@@ -189,7 +355,7 @@ def _constant(term: Term) -> float | None:
     return None
 
 
-def _stack(terms: Sequence[Term], n_units: int) -> Floats:
+def _stack(terms: Sequence[Floats | float], n_units: int) -> Any:
     """One row per term; no copy for a single contiguous term."""
     if len(terms) == 1 and isinstance(terms[0], np.ndarray) and terms[0].flags.c_contiguous:
         return _read_only(terms[0].reshape(1, n_units))
@@ -199,7 +365,7 @@ def _stack(terms: Sequence[Term], n_units: int) -> Floats:
     return _read_only(stacked)
 
 
-def _read_only(array: Floats) -> Floats:
-    view = array.view()
+def _read_only(array: Any) -> Any:
+    view = np.asarray(array).view()
     view.flags.writeable = False
     return view

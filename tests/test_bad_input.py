@@ -371,8 +371,8 @@ def test_method__refused(procedure: str, method: object) -> None:
     [
         ("bootstrap", "tables", "collapse, rows, patterns, weights"),
         ("paired bootstrap, a", "enumeration", "collapse, rows, patterns, weights"),
-        ("randomization, a", "rows", "enumeration, collapse, tables"),
-        ("randomization, a", "fast", "enumeration, collapse, tables"),
+        ("randomization, a", "rows", "enumeration, collapse, tables, weights"),
+        ("randomization, a", "fast", "enumeration, collapse, tables, weights"),
     ],
 )
 def test_path__refused(procedure: str, path: str, words: str) -> None:
@@ -541,7 +541,7 @@ class Returns(fb.Additive):
         ),
         (
             (),
-            "Returns.terms() returned tuple; return a tuple with one array or number for each term",
+            "Returns.terms() returned tuple; return a tuple with one array, number or Tally for each term",
         ),
         (
             (np.ones(2),),

@@ -667,18 +667,18 @@ def test_case_47__numba_setting_is_left_alone(rng: np.random.Generator) -> None:
 
 def test_case_48__one_version_for_every_memory() -> None:
     """Writeable, read-only, Arrow and polars scores run the same compiled code."""
-    from fastboot.kernels.places import add_row_sums
+    from fastboot.kernels.segments import add_segment_sums
 
     scores = np.array([0.25, 0.5, 1.0])
     closed = scores.copy()
     closed.flags.writeable = False
     fb.bootstrap(scores, rng=0)
-    compiled = list(getattr(add_row_sums, "signatures", []))
+    compiled = list(getattr(add_segment_sums, "signatures", []))
     sources = [scores, closed, pa.array(scores), pa.chunked_array([scores]), pl.Series(scores)]
     runs = [fb.bootstrap(source, rng=0) for source in sources]
     assert {0.5833333333333334} == {run.estimate for run in runs}
     assert 1 == len({run.replicates.tobytes() for run in runs})
-    assert compiled == list(getattr(add_row_sums, "signatures", []))
+    assert compiled == list(getattr(add_segment_sums, "signatures", []))
 
 
 # 50: Chunked dictionary group keys

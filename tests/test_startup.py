@@ -92,8 +92,10 @@ def test_first_call__compiles_one_kernel(tmp_path: Path) -> None:
     """A small job waits for the one kernel that it runs, and for no statistics package."""
     found = watched(SMALL_JOB, tmp_path)
 
-    assert ["places.add_row_sums"] == [path.name.partition("-")[0] for path in files(tmp_path)]
-    assert "add_row_sums" in found["compiled"]
+    assert ["segments.add_segment_sums"] == [
+        path.name.partition("-")[0] for path in files(tmp_path)
+    ]
+    assert "add_segment_sums" in found["compiled"]
     for module in ("scipy.stats", "fastboot.kernels.patterns", "fastboot.kernels.binomial"):
         assert module not in found["modules"]
 
@@ -105,7 +107,7 @@ def test_first_call__warm_cache_compiles_nothing(tmp_path: Path) -> None:
     found = watched(SMALL_JOB, tmp_path)
 
     assert [] == found["compiled"]
-    assert ["add_row_sums"] == found["loaded"]
+    assert ["add_segment_sums"] == found["loaded"]
     assert before == files(tmp_path)
 
 
@@ -128,7 +130,7 @@ for n_resamples in (5, 5_000):
     assert [
         "collapse.add_class_sums",
         "collapse.find_classes",
-        "places.add_row_sums",
+        "segments.add_segment_sums",
         "swaps.add_swap_sums",
     ] == names
 
@@ -160,7 +162,7 @@ def edit(file: Path, old: str, new: str) -> None:
 def test_cache__edited_callee_in_another_file(
     old: str, new: str, package: Path, tmp_path: Path
 ) -> None:
-    """A constant of philox.py is folded into add_row_sums of places.py: an edit shows at once."""
+    """A constant of philox.py is folded into add_segment_sums of segments.py: an edit shows at once."""
     cache = tmp_path / "cache"
     source = package / "fastboot" / "kernels" / "philox.py"
     original = python(REPLICATES, cache, package)

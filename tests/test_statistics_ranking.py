@@ -512,4 +512,4 @@ def test_bootstrap__constant_scores() -> None:
     """Scores that say nothing have an area of 0.5 in every resample."""
     result = fb.bootstrap(roc_auc([0, 1] * 30, [3.0] * 60), rng=SEED, n_resamples=99)
     assert (result.replicates == 0.5).all()
-    assert tuple(result.confidence_interval) == (0.5, 0.5)
+    assert result.confidence_interval[:2] == (0.5, 0.5)

@@ -62,8 +62,8 @@ def find_classes(bits, table, members, counts):
 
 
 @kernel
-def add_class_sums(terms, counts, first, key_0, key_1, sums):
-    """Sums of a bootstrap resample of all classes for consecutive replicates.
+def add_class_sums(terms, counts, n_draws, first, key_0, key_1, sums):
+    """Sums of n_draws draws with replacement from all classes for consecutive replicates.
 
     terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
     sums : shape (n_terms, n_replicates), added to
@@ -71,7 +71,7 @@ def add_class_sums(terms, counts, first, key_0, key_1, sums):
     n_terms, n_classes = terms.shape
     n_units = counts.sum()
     for r in range(sums.shape[1]):
-        draws = n_units
+        draws = n_draws
         units = n_units
         for u in range(n_classes):
             drawn = binomial(draws, counts[u], units, u, first + r, CLASSES, key_0, key_1)

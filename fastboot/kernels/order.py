@@ -11,16 +11,12 @@ import numpy as np
 
 from fastboot.compiler import exact, inlined, kernel
 from fastboot.kernels.arithmetic import exponential, logarithm
-from fastboot.kernels.philox import philox, unit_interval
+from fastboot.kernels.philox import ORDER, philox, unit_interval
 
 __all__ = [
-    "ORDER", "add_products", "fill_order_indices", "fill_order_pairs", "fill_partial_sums",
+    "add_products", "fill_order_indices", "fill_order_pairs", "fill_partial_sums",
     "fill_places", "fill_window_means",
 ]  # fmt: skip
-
-# Purpose of the words that draw order statistics (see fastboot.kernels.philox): position is the
-# attempt; block 0 is for the k-th smallest draw, block 1 for the step to its neighbour.
-ORDER = 16
 
 _LOG_4 = 1.3862943611198906
 

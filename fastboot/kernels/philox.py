@@ -20,6 +20,8 @@ EXPONENTIALS exponential weight of one unit, 53 bits each 2 units               
 INNER        one unit of a drawn group, 32 bits each      4 draws                      group
 STARTS       first row of one block, 32 bits each         4 blocks of rows             0
 LENGTHS      number of rows of one block, 53 bits each    2 blocks of rows             0
+LABELS       choice of one unit, digits of 32 bits        4 digits                     0
+ORDER        rank of an order statistic                   attempt                      k-th, next
 ============ ============================================ ============================ ==========
 
 ``PATTERNS``, ``REMAINDERS``, ``INNER`` and ``STARTS`` add the number of the attempt times
@@ -34,13 +36,14 @@ import numpy as np
 from fastboot.compiler import exact
 
 __all__ = [
-    "ATTEMPT", "CLASSES", "EXPONENTIALS", "FLIPS", "INNER", "LENGTHS", "PATTERNS", "PLACES",
-    "REMAINDERS", "SPLITS", "STARTS", "SUPERBLOCK", "SWAPS", "fill_positions", "fill_replicates",
-    "philox", "unit_interval",
+    "ATTEMPT", "CLASSES", "EXPONENTIALS", "FLIPS", "INNER", "LABELS", "LENGTHS", "ORDER",
+    "PATTERNS", "PLACES", "REMAINDERS", "SPLITS", "STARTS", "SUPERBLOCK", "SWAPS",
+    "fill_positions", "fill_replicates", "philox", "unit_interval",
 ]  # fmt: skip
 
 SPLITS, CLASSES, PATTERNS, REMAINDERS, PLACES, SWAPS, FLIPS = range(1, 8)
 EXPONENTIALS, INNER, STARTS, LENGTHS = range(8, 12)
+LABELS, ORDER = 15, 16
 ATTEMPT = 256
 # Units per superblock: 16 bits name a unit, and one term of it (512 KB) stays in the L2 cache.
 SUPERBLOCK = 65_536

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import exact, inlined, kernel
+from fastboot.compiler import exact, inlined
 from fastboot.kernels.philox import ATTEMPT, PLACES, fill_positions, philox
 
-__all__ = ["BUFFER", "add_row_sums", "draw_places", "place"]
+__all__ = ["BUFFER", "draw_places", "place"]
 
 # Draws at a time: 1 KB of words, and Philox still vectorises.
 BUFFER = 256
@@ -58,27 +58,3 @@ def place(word, lane, n_units, position, block, replicate, purpose, key_0, key_1
         purpose += ATTEMPT
         product = np.uint64(philox(position, block, replicate, purpose, key_0, key_1)[lane]) * n
     return np.int64(product >> _HALF)
-
-
-@kernel
-def add_row_sums(terms, first, key_0, key_1, sums):
-    """Sums of whole resamples, every draw a place.
-
-    terms : shape (n_terms, n_units), n_units at most 2**32
-    sums : shape (n_terms, n_replicates), added to
-    """
-    n_terms, n_units = terms.shape
-    words = np.empty((BUFFER // 4, 4), np.uint32)
-    places = np.empty(BUFFER, np.int64)
-    for r in range(sums.shape[1]):
-        left = n_units
-        position = 0
-        while left > 0:
-            drawn = draw_places(position, left, n_units, 0, first + r, key_0, key_1, words, places)
-            for k in range(n_terms):
-                total = 0.0
-                for i in range(drawn):
-                    total += terms[k, places[i]]
-                sums[k, r] += total
-            left -= drawn
-            position += BUFFER // 4

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import inlined, kernel
-from fastboot.kernels.philox import SWAPS, fill_replicates
+from fastboot.kernels.philox import SUPERBLOCK, SWAPS, fill_replicates, philox
 
-__all__ = ["add_all_swap_sums", "add_swap_sums"]
+__all__ = ["add_all_swap_sums", "add_swap_sums", "fill_all_swaps", "fill_swap_weights"]
 
 # Units that one counter decides.
 _WORD_UNITS = 128
@@ -75,3 +75,30 @@ def add_all_swap_sums(terms, sums):
         for unit in range(n_units):
             for r in range(1 << unit):
                 sums[k, (1 << unit) + r] = sums[k, r] + terms[k, unit]
+
+
+@kernel
+def fill_swap_weights(first, key_0, key_1, weights):
+    """Write which units are swapped, 1.0, or stay, 0.0, for consecutive replicates.
+
+    weights : shape (n_replicates, n_units), float64, overwritten; the swaps of `add_swap_sums`
+    """
+    n_replicates, n_units = weights.shape
+    for begin in range(0, n_units, _WORD_UNITS):
+        superblock, unit = begin // SUPERBLOCK, begin % SUPERBLOCK
+        for r in range(n_replicates):
+            words = philox(unit // _WORD_UNITS, superblock, first + r, SWAPS, key_0, key_1)
+            for j in range(min(_WORD_UNITS, n_units - begin)):
+                word = np.uint32(words[j // 32])
+                weights[r, begin + j] = np.float64((word >> np.uint32(j % 32)) & np.uint32(1))
+
+
+@kernel
+def fill_all_swaps(first, weights):
+    """Write the swaps of an enumeration: bit i of the replicate swaps unit i.
+
+    weights : shape (n_replicates, n_units), float64, overwritten
+    """
+    for r in range(weights.shape[0]):
+        for i in range(weights.shape[1]):
+            weights[r, i] = np.float64(((first + r) >> i) & 1)

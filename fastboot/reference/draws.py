@@ -177,7 +177,7 @@ def swaps(
     n: int,
     seed: int | Sequence[int],
     replicate: int,
-    path: Literal["tables", "collapse", "enumeration"],
+    path: Literal["tables", "weights", "collapse", "enumeration"],
     classes: Sequence[Hashable] | None = None,
 ) -> list[bool]:
     """Choose which of n units have their two systems swapped.
@@ -204,9 +204,9 @@ def swaps(
             for unit in units[: _half_of(len(units), stream, words)]:
                 flags[unit] = True
         return flags
-    if path == "tables":
+    if path in {"tables", "weights"}:
         return [bit for start in range(0, n, 128) for bit in _bits(start, replicate, words)][:n]
-    raise ValueError(f'`path` is {path!r}; use "tables", "collapse" or "enumeration".')
+    raise ValueError(f'`path` is {path!r}; use "tables", "weights", "collapse" or "enumeration".')
 
 
 def rows_of(units: Iterable[int], groups: Sequence[Hashable]) -> list[int]:

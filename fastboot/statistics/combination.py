@@ -28,8 +28,7 @@ class _Combination(Additive):
         bound = copy.copy(self)
         shares = zip(*map(self._shares, systems), strict=True)
         bound._statistics = tuple(
-            statistic.bind(share)
-            for statistic, share in zip(self._statistics, shares, strict=True)
+            statistic.bind(share) for statistic, share in zip(self._statistics, shares, strict=True)
         )
         return bound
 

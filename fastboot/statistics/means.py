@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.base import Statistic
+
+Floats = NDArray[np.float64]
 
 __all__ = ["as_statistic", "mean", "ratio", "total", "weighted_mean"]
 
@@ -22,7 +28,7 @@ class _Ratio(Ratio):
 
 
 class _WeightedMean(Ratio):
-    def terms(self, values: Term, weights: Term) -> Sequence[Term]:
+    def terms(self, values: Floats, weights: Floats) -> Sequence[Term]:
         return values * weights, weights
 
 
@@ -117,7 +123,7 @@ def _number(source: Source | Column, argument: str) -> Column:
     return source if isinstance(source, Column) else Column(source, "number", argument)
 
 
-def as_statistic(value: Additive | Source, argument: str) -> Additive:
+def as_statistic(value: Statistic | Source, argument: str) -> Statistic:
     """Return the statistic itself, or the mean of a bare column.
 
     Parameters
@@ -127,6 +133,6 @@ def as_statistic(value: Additive | Source, argument: str) -> Additive:
     argument
         What messages call it.
     """
-    if isinstance(value, Additive):
+    if isinstance(value, Statistic):
         return value
     return mean(Column(value, "number", argument))

@@ -38,9 +38,11 @@ class _Selective(Ratio):
         super().__init__(*columns, Column(confidence, "number", "confidence"), name=name)
         self._threshold = _threshold(threshold)
 
-    def _outcomes(self, gold: Labels, predicted: Labels, confidence: Floats) -> tuple[Floats, Term]:
+    def _outcomes(
+        self, gold: Labels, predicted: Labels, confidence: Floats
+    ) -> tuple[Floats, Floats]:
         """Return 1 where accepted, and 1 where wrong."""
-        correct = self._accuracy.terms(gold, predicted)[0]
+        correct: Any = self._accuracy.terms(gold, predicted)[0]
         return _accepted(confidence, self._threshold), 1.0 - correct
 
 

@@ -8,7 +8,7 @@ replicates with the weights of the rows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,13 @@ Floats = NDArray[np.float64]
 class Weighted(Statistic):
     """A statistic of weighted rows. Subclass it to write your own.
 
+    Attributes
+    ----------
+    batch
+        Replicates that `values` gets at once, at the most; None for any number.
+    seconds_per_row
+        Of one pass, roughly: how often progress is reported and Ctrl-C is heard.
+
     Examples
     --------
     >>> import numpy as np
@@ -35,6 +42,9 @@ class Weighted(Statistic):
     >>> Largest([3.0, 4.0, 5.0]).values(np.array([3.0, 4.0, 5.0]), np.ones((1, 3)))
     array([5.])
     """
+
+    batch: ClassVar[int | None] = None
+    seconds_per_row: ClassVar[float] = 4e-9
 
     # `*args` of Any let a subclass name its arguments.
     def prepare(self, *args: Any) -> Any:

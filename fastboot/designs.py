@@ -1,0 +1,457 @@
+"""How a table is resampled: what is drawn, inside what, and by which law.
+
+``groups`` name what is drawn whole (documents, users); ``strata`` what keeps its number of units;
+``levels`` how two group columns go together; ``by`` which rows have an answer of their own;
+``scheme`` the law of the weights. A design says which key columns to load (`columns`) and turns
+their codes into the numbering of units (`arrange`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.columns import Column, Keys, Labels, Source, names
+from fastboot.rendering import count
+from fastboot.units import Layout, one_part
+from fastboot.weights import (
+    Blocks,
+    Crossed,
+    Exponential,
+    Multinomial,
+    Nested,
+    Poisson,
+    Sampler,
+    keys_of,
+)
+
+__all__ = ["LEVELS", "SCHEMES", "Arrangement", "Design", "Slices", "check_design"]
+
+Integers = NDArray[np.int64]
+
+SCHEMES = ("multinomial", "bayesian", "poisson", "moving", "circular", "stationary")
+LEVELS = ("nested", "crossed")
+_BLOCKS = ("moving", "circular", "stationary")
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """The rows that have an answer of their own.
+
+    Attributes
+    ----------
+    codes
+        Shape (n_rows,), int64: number of the slice.
+    values
+        For each slice its value of the column, or a tuple of those of several columns; sorted.
+    """
+
+    codes: Integers
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """Units of a loaded table, and who draws them.
+
+    Attributes
+    ----------
+    layout
+        Of the units whose weights are drawn.
+    whole
+        Of the units that are left out for leave-one-out values (the outer groups of two levels).
+    n_units
+        Units of each cell, shape (n_cells,), as results count them.
+    factors
+        Of crossed levels: codes of the two factors for each unit, and numbers of their levels.
+    """
+
+    layout: Layout
+    whole: Layout
+    n_units: Integers
+    factors: tuple[tuple[Integers, int], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A design, checked; see :func:`check_design`."""
+
+    groups: tuple[Source, ...]
+    levels: str | None
+    strata: tuple[Source, ...]
+    by: tuple[Source, ...]
+    scheme: str
+    n_drawn: int | None
+    block_length: float | None
+
+    @property
+    def plain(self) -> bool:
+        """Whether draws are with replacement on one level: the fast paths."""
+        return self.levels is None and self.scheme == "multinomial"
+
+    @property
+    def drawn_vary(self) -> bool:
+        """Whether resamples differ in their number of units."""
+        return self.levels is not None or self.scheme == "poisson"
+
+    @property
+    def block_scheme(self) -> bool:
+        """Whether blocks of neighbouring rows are drawn."""
+        return self.scheme in _BLOCKS
+
+    @property
+    def unit(self) -> str:
+        """Name of what is resampled."""
+        return "group" if self.groups else "row"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences about the design."""
+        if self.n_drawn is None:
+            return ()
+        sentence = (
+            f"each resample has {count(self.n_drawn, self.unit)}: the replicates, their standard "
+            "error and interval are those of samples of that size; times sqrt(n_drawn / n_units) "
+            "for a statistic whose error falls with the square root of the size"
+        )
+        return (sentence,)
+
+    @property
+    def columns(self) -> list[Column]:
+        """The key columns to load."""
+        names_of = [Column(source, "key", "groups") for source in self.groups] + [
+            Column(source, "key", "strata") for source in self.strata
+        ]
+        return names_of + [Column(source, "label", "by") for source in self.by]
+
+    def slices(self, loaded: Sequence[Any]) -> Slices | None:
+        """Return the slices, from the loaded key columns; None without `by`."""
+        labels: Sequence[Labels] = loaded[len(self.groups) + len(self.strata) :]
+        if not labels:
+            return None
+        codes, values = _sorted(labels[0])
+        if len(labels) == 1:
+            return Slices(codes, values)
+        tuples: list[tuple[Any, ...]] = [(value,) for value in values]
+        for label in labels[1:]:
+            inner, inner_values = _sorted(label)
+            found, codes = np.unique(codes * len(inner_values) + inner, return_inverse=True)
+            tuples = [
+                (*tuples[outer], inner_values[place])
+                for outer, place in zip(*np.divmod(found, len(inner_values)), strict=True)
+            ]
+        return Slices(codes.astype(np.int64, copy=False), tuple(tuples))
+
+    def arrange(self, loaded: Sequence[Any], n_rows: int, cells: Slices | None) -> Arrangement:
+        """Number the units.
+
+        Parameters
+        ----------
+        loaded
+            The key columns.
+        n_rows
+            Rows of the table.
+        cells
+            Slices to keep apart; None for one answer.
+
+        Raises
+        ------
+        ValueError
+            A group lies in two strata, or there are more draws than the scheme can make.
+        """
+        groups: Sequence[Keys] = loaded[: len(self.groups)]
+        strata: Sequence[Keys] = loaded[len(self.groups) : len(self.groups) + len(self.strata)]
+        cell_codes = None if cells is None else cells.codes
+        part_of_row, cell_of_part = _parts(strata, cell_codes)
+        n_cells = 1 if cells is None else len(cells.values)
+        if self.levels == "crossed":
+            return _crossed(groups)
+        outer = groups[0] if groups else None
+        layout = _layout(part_of_row, cell_of_part, n_cells, outer, n_rows)
+        if outer is not None and strata:
+            _check_whole(layout, outer, cell_codes)
+        if self.levels == "nested":
+            return _nested(layout, groups[1] if len(groups) > 1 else None, n_rows)
+        return Arrangement(layout, layout, np.diff(layout.cell_offsets))
+
+    def draws(self, layout: Layout) -> Integers:
+        """Draws from each part."""
+        return layout.sizes if self.n_drawn is None else np.array([self.n_drawn])
+
+    def sampler(self, arrangement: Arrangement, seed: np.random.SeedSequence) -> Sampler:
+        """Return who draws the weights, other than the plain bootstrap's."""
+        layout = arrangement.layout
+        if self.levels == "crossed":
+            return crossed_sampler(arrangement, seed, (True, True))
+        if self.levels == "nested":
+            outer = arrangement.whole
+            groups = Multinomial(outer, keys_of(seed, outer.sizes.size))
+            return Nested(groups, inner_offsets(arrangement), seed)
+        if self.scheme == "poisson":
+            return Poisson(layout, seed)
+        if self.scheme == "bayesian":
+            return Exponential(layout, seed)
+        assert self.block_length is not None
+        return Blocks(layout, seed, self.scheme, self.block_length)
+
+
+def crossed_sampler(
+    arrangement: Arrangement, seed: np.random.SeedSequence, drawn: tuple[bool, bool]
+) -> Crossed:
+    """Return who draws the levels of both factors, or of one of them.
+
+    Parameters
+    ----------
+    arrangement
+        Of crossed levels.
+    seed
+        Of the words; a factor has the same draws whether the other is drawn or not.
+    drawn
+        Which of the two are drawn; the levels of the other are kept.
+    """
+    keys = keys_of(seed, 2)
+    factors = tuple(
+        Multinomial(one_part(n_levels), key[None]) if flag else None
+        for (_, n_levels), key, flag in zip(arrangement.factors, keys, drawn, strict=True)
+    )
+    return Crossed(factors, tuple(codes for codes, _ in arrangement.factors))
+
+
+def inner_offsets(arrangement: Arrangement) -> Integers:
+    """Return where the inner units of each outer group start, shape (n_groups + 1,)."""
+    inner, outer = arrangement.layout, arrangement.whole
+    assert inner.unit_of_row is not None
+    assert outer.unit_of_row is not None
+    group_of_unit = np.empty(inner.n_units, np.int64)
+    group_of_unit[inner.unit_of_row] = outer.unit_of_row
+    return np.searchsorted(group_of_unit, np.arange(outer.n_units + 1))
+
+
+def _sorted(labels: Labels) -> tuple[Integers, tuple[Any, ...]]:
+    """Renumber labels in their sorted order, so that the order of rows does not matter."""
+    order = sorted(range(len(labels.values)), key=labels.values.__getitem__)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[labels.codes], tuple(labels.values[i] for i in order)
+
+
+def _parts(strata: Sequence[Keys], cells: Integers | None) -> tuple[Integers | None, Integers]:
+    """Return the part of each row, None for one part, and the cell of each part."""
+    codes = cells
+    for stratum in strata:
+        codes = stratum.codes if codes is None else codes * stratum.n_groups + stratum.codes
+    if codes is None:
+        return None, np.zeros(1, np.int64)
+    found, first, parts = np.unique(codes, return_index=True, return_inverse=True)
+    cell_of_part = np.zeros(found.size, np.int64) if cells is None else cells[first]
+    return parts.astype(np.int64, copy=False), cell_of_part
+
+
+def _layout(
+    part_of_row: Integers | None,
+    cell_of_part: Integers,
+    n_cells: int,
+    groups: Keys | None,
+    n_rows: int,
+) -> Layout:
+    if part_of_row is None:
+        if groups is None:
+            return one_part(n_rows)
+        return one_part(groups.n_groups, groups.codes)
+    if groups is None:
+        order = np.argsort(part_of_row, kind="stable")
+        unit_of_row = np.empty(n_rows, np.int64)
+        unit_of_row[order] = np.arange(n_rows)
+        part_of_unit = part_of_row[order]
+    else:
+        found, unit_of_row = np.unique(
+            part_of_row * groups.n_groups + groups.codes, return_inverse=True
+        )
+        part_of_unit = found // groups.n_groups
+    offsets = np.searchsorted(part_of_unit, np.arange(cell_of_part.size + 1))
+    codes = _read_only(unit_of_row.astype(np.int64, copy=False))
+    return Layout(codes, part_of_unit.size, offsets, cell_of_part, n_cells)
+
+
+def _check_whole(layout: Layout, groups: Keys, cells: Integers | None) -> None:
+    """Refuse groups that lie in two strata."""
+    codes = groups.codes if cells is None else cells * np.int64(groups.n_groups) + groups.codes
+    n_whole = np.unique(codes).size
+    if n_whole != layout.n_units:
+        n_split = layout.n_units - n_whole
+        raise ValueError(
+            f"`groups` and `strata`: {count(n_split, 'group')} or more have rows in several "
+            "strata; a group is drawn whole, so all its rows must be in one stratum"
+        )
+
+
+def _nested(outer: Layout, inner: Keys | None, n_rows: int) -> Arrangement:
+    assert outer.unit_of_row is not None
+    if inner is None:
+        order = np.argsort(outer.unit_of_row, kind="stable")
+        codes = np.empty(n_rows, np.int64)
+        codes[order] = np.arange(n_rows)
+        outer_of_unit = outer.unit_of_row[order]
+    else:
+        found, codes = np.unique(
+            outer.unit_of_row * inner.n_groups + inner.codes, return_inverse=True
+        )
+        outer_of_unit = found // inner.n_groups
+    edges = np.searchsorted(outer_of_unit, outer.offsets)
+    layout = Layout(
+        _read_only(codes.astype(np.int64, copy=False)),
+        outer_of_unit.size,
+        edges,
+        outer.cell_of_part,
+        outer.n_cells,
+    )
+    return Arrangement(layout, outer, np.diff(outer.cell_offsets))
+
+
+def _crossed(groups: Sequence[Keys]) -> Arrangement:
+    first, second = groups
+    found, codes = np.unique(first.codes * second.n_groups + second.codes, return_inverse=True)
+    of_first, of_second = np.divmod(found, second.n_groups)
+    layout = one_part(found.size, _read_only(codes.astype(np.int64, copy=False)))
+    factors = ((of_first, first.n_groups), (of_second, second.n_groups))
+    return Arrangement(layout, layout, np.array([first.n_groups]), factors)
+
+
+def _read_only(array: Integers) -> Integers:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def check_design(
+    data: object,
+    *,
+    groups: Any = None,
+    levels: Any = None,
+    strata: Any = None,
+    by: Any = None,
+    scheme: Any = "multinomial",
+    n_drawn: Any = None,
+    block_length: Any = None,
+    path: Any = None,
+) -> Design:
+    """Return the design, or raise TypeError or ValueError naming the argument.
+
+    Parameters
+    ----------
+    data
+        The table, for the names of its columns.
+    groups, levels, strata, by, scheme, n_drawn, block_length, path
+        As in :func:`fastboot.bootstrap`.
+    """
+    if scheme not in SCHEMES:
+        raise ValueError(f"`scheme` is {scheme!r}; choose one of {', '.join(SCHEMES)}")
+    if levels is not None and levels not in LEVELS:
+        raise ValueError(f"`levels` is {levels!r}; choose one of {', '.join(LEVELS)}, or None")
+    columns = _group_columns(groups, levels)
+    design = Design(
+        groups=columns,
+        levels=levels,
+        strata=_several(strata, data),
+        by=_several(by, data),
+        scheme=scheme,
+        n_drawn=_check_drawn(n_drawn),
+        block_length=_check_length(block_length, scheme),
+    )
+    _check_combination(design)
+    if path is not None and not design.plain:
+        raise ValueError(
+            f"`path` is {path!r}; only plain resampling with replacement has several, leave it None"
+        )
+    return design
+
+
+def _group_columns(groups: Any, levels: str | None) -> tuple[Source, ...]:
+    if groups is None:
+        if levels is not None:
+            raise TypeError(f"`levels` is {levels!r} but `groups` is None; name the groups")
+        return ()
+    if levels is None:
+        return (groups,)
+    columns = tuple(groups) if isinstance(groups, list | tuple) else (groups,)
+    wanted = (2,) if levels == "crossed" else (1, 2)
+    if len(columns) not in wanted:
+        numbers = "two columns" if levels == "crossed" else "one column (and rows inside), or two"
+        raise TypeError(
+            f"`groups` names {len(columns)} columns; levels={levels!r} takes {numbers}, such as "
+            '["user", "conversation"]'
+        )
+    return columns
+
+
+def _several(value: Any, data: object) -> tuple[Source, ...]:
+    """Return the columns of an argument that is one column or a list of several."""
+    if value is None:
+        return ()
+    if isinstance(value, list | tuple) and value:
+        if all(isinstance(one, str) for one in value):
+            if data is not None and set(value) <= set(names(data)):
+                return tuple(value)
+        elif all(hasattr(one, "__len__") for one in value):
+            return tuple(value)
+    return (value,)
+
+
+def _check_drawn(n_drawn: Any) -> int | None:
+    if n_drawn is None:
+        return None
+    if not isinstance(n_drawn, int | np.integer) or isinstance(n_drawn, bool) or n_drawn < 1:
+        raise ValueError(f"`n_drawn` is {n_drawn!r}; it must be a whole number, 1 or more, or None")
+    return int(n_drawn)
+
+
+def _check_length(block_length: Any, scheme: str) -> float | None:
+    if scheme not in _BLOCKS:
+        if block_length is not None:
+            raise ValueError(
+                f"`block_length` is {block_length!r} but scheme={scheme!r} has no blocks; choose "
+                f"one of {', '.join(_BLOCKS)}"
+            )
+        return None
+    if block_length is None:
+        return None
+    if (
+        isinstance(block_length, bool)
+        or not isinstance(block_length, int | float | np.integer | np.floating)
+        or not 1 <= block_length < float("inf")
+    ):
+        raise ValueError(
+            f"`block_length` is {block_length!r}; it must be a number of rows, 1 or more, or None "
+            "to choose it from the data"
+        )
+    if scheme != "stationary" and block_length != int(block_length):
+        raise ValueError(
+            f"`block_length` is {block_length!r}; blocks of scheme={scheme!r} are whole rows"
+        )
+    return float(block_length)
+
+
+def _check_combination(design: Design) -> None:
+    """Refuse what does not go together."""
+    together = [
+        (design.levels is not None and design.scheme != "multinomial",
+         f"`levels` and scheme={design.scheme!r}"),
+        (design.scheme in _BLOCKS and bool(design.groups),
+         f"`groups` and scheme={design.scheme!r}: blocks are of rows, in the order given"),
+        (design.n_drawn is not None and design.scheme != "multinomial",
+         f"`n_drawn` and scheme={design.scheme!r}"),
+        (design.n_drawn is not None and bool(design.strata),
+         "`n_drawn` and `strata`, which keep their numbers of units"),
+        (design.n_drawn is not None and bool(design.by),
+         "`n_drawn` and `by`, whose slices differ in size"),
+        (design.n_drawn is not None and design.levels is not None, "`n_drawn` and `levels`"),
+        (design.levels == "crossed" and bool(design.strata or design.by),
+         '`strata` or `by` and levels="crossed"'),
+    ]  # fmt: skip
+    for wrong, what in together:
+        if wrong:
+            raise ValueError(f"{what}: these do not go together; leave one out")

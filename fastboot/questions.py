@@ -1,0 +1,249 @@
+"""What a call asks for: one statistic, or several by name; and the results that answer it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.designs import Slices
+from fastboot.resampling import Answer
+from fastboot.results import Result
+from fastboot.sample import Sample, few_units
+from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.estimand import Bound, Question
+from fastboot.statistics.means import as_statistic
+from fastboot.tables import Table
+
+__all__ = ["Asked", "Several", "ask", "pair_up", "questions_of", "report"]
+
+R = TypeVar("R", bound=Result)
+Floats = NDArray[np.float64]
+# What is answered by a table.
+Several = Mapping[str, Any] | Sequence[Statistic] | Vector
+
+
+class Asked(NamedTuple):
+    """Statistics, and what they are called where there are several.
+
+    statistics : in order
+    names : None where one was given by itself
+    """
+
+    statistics: tuple[Statistic, ...]
+    names: tuple[str, ...] | None
+
+
+def ask(value: Any, argument: str) -> Asked:
+    """Return the statistics of an argument.
+
+    Parameters
+    ----------
+    value
+        A statistic, a column or an array; a mapping of names to such; or a list of statistics,
+        which are called by their own names.
+    argument
+        What messages call it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A mapping or list is empty, or two statistics of a list have one name.
+    """
+    if isinstance(value, Mapping):
+        if not value:
+            raise ValueError(f"`{argument}` is empty; give at least one statistic")
+        names = tuple(map(str, value))
+        return Asked(
+            tuple(as_statistic(one, f"{argument}[{name!r}]") for name, one in value.items()), names
+        )
+    if isinstance(value, list | tuple) and any(isinstance(one, Statistic) for one in value):
+        for place, one in enumerate(value):
+            if not isinstance(one, Statistic):
+                raise TypeError(
+                    f"`{argument}` is a list of statistics but holds {one!r} at place {place}; "
+                    "give statistics only, such as fb.mean('score')"
+                )
+        names = tuple(one.name for one in value)
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"`{argument}` has two statistics called {twice!r}; give a dict, whose keys tell "
+                "them apart"
+            )
+        return Asked(tuple(value), names)
+    return Asked((as_statistic(value, argument),), None)
+
+
+def pair_up(a: Asked, b: Asked) -> None:
+    """Refuse two systems that were not asked for the same.
+
+    Raises
+    ------
+    ValueError
+        The names differ.
+    """
+    if a.names != b.names:
+        shown = [
+            "one statistic" if asked.names is None else ", ".join(map(repr, asked.names))
+            for asked in (a, b)
+        ]
+        raise ValueError(
+            f"`a` asks for {shown[0]} but `b` for {shown[1]}; both systems need the same "
+            "statistics, by the same names and in the same order"
+        )
+
+
+def questions_of(bounds: Sequence[Bound]) -> list[Question]:
+    """Return the differences between the first half of the statistics and the second."""
+    n = len(bounds) // 2
+    return [Question(a, b) for a, b in zip(bounds[:n], bounds[n:], strict=True)]
+
+
+def report(
+    kind: type[R],
+    names: tuple[str, ...] | None,
+    questions: Sequence[Question],
+    sample: Sample,
+    answer: Callable[[Slices | None], tuple[Answer, dict[str, Floats]]],
+    common: dict[str, Any],
+    started: float,
+) -> Any:
+    """Answer all rows and the slices, if any: return the result, or the table of results.
+
+    Parameters
+    ----------
+    kind
+        Of result.
+    names
+        Of the statistics, where several were asked for.
+    questions
+        In the order of the values.
+    sample
+        What is resampled.
+    answer
+        From the slices, or None for all rows, to what was found and further fields of the results,
+        shape (n_values, n_cells) each.
+    common
+        Fields that all results share.
+    started
+        When the call came, by `time.perf_counter`.
+    """
+    axes, keys = _keys(names, questions)
+    named = _Named(kind, axes, keys, _names(questions), _remarks(questions), sample)
+    whole = answer(None)
+    sliced = None if sample.slices is None else answer(sample.slices)
+    common = common | {"elapsed": time.perf_counter() - started}
+    total = named.report(*whole, common)
+    if sliced is None or sample.slices is None:
+        return total
+    return named.report(*sliced, common, total, sample.slices.values)
+
+
+def _keys(
+    names: tuple[str, ...] | None, questions: Sequence[Question]
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Return the axes of a table and its keys, each a tuple."""
+    keys: list[tuple[Any, ...]] = []
+    for place, question in enumerate(questions):
+        name = () if names is None else (names[place],)
+        labels = question.a.labels
+        keys += [name] if labels is None else [(*name, label) for label in labels]
+    axes: tuple[str, ...] = () if names is None else ("statistic",)
+    if any(question.a.labels is not None for question in questions):
+        axes += ("label",)
+    return axes, keys
+
+
+def _names(questions: Sequence[Question]) -> list[str]:
+    return [
+        question.name if question.a.labels is None else f"{question.name}[{label}]"
+        for question in questions
+        for label in (question.a.labels or (None,))
+    ]
+
+
+def _remarks(questions: Sequence[Question]) -> list[tuple[str, ...]]:
+    """Return what the statistics themselves want said."""
+    remarks = []
+    for question in questions:
+        said = [getattr(statistic, "remark", "") for statistic in question.statistics]
+        own = tuple(dict.fromkeys(remark for remark in said if remark))
+        remarks += [own] * question.a.n_values
+    return remarks
+
+
+class _Named(NamedTuple):
+    """What results are called, and what is said of them.
+
+    kind : of result
+    axes, keys : of the table, without slices
+    statistics, remarks : for each value
+    sample : what was resampled
+    """
+
+    kind: type[Result]
+    axes: tuple[str, ...]
+    keys: Sequence[tuple[Any, ...]]
+    statistics: Sequence[str]
+    remarks: Sequence[tuple[str, ...]]
+    sample: Sample
+
+    def report(
+        self,
+        answer: Answer,
+        own: dict[str, Floats],
+        common: dict[str, Any],
+        total: Any = None,
+        slices: tuple[Any, ...] | None = None,
+    ) -> Any:
+        """Return the result, or the table of results."""
+        n_values, n_cells, n_resamples = answer.replicates.shape
+        design = self.sample.design
+        shared = common | {
+            "n_dropped": self.sample.n_dropped,
+            "unit": design.unit,
+            "path": answer.path,
+        }
+        few = [few_units(int(n_units), design.unit) for n_units in answer.n_units]
+        always = (*self.sample.remarks, *design.remarks, *answer.remarks)
+
+        def fields(value: int, cell: int) -> dict[str, Any]:
+            found: dict[str, Any] = {
+                "statistic": self.statistics[value],
+                "estimate": float(answer.estimates[value, cell]),
+                "acceleration": None,
+                "rounding": float(answer.rounding[value, cell]),
+                "n_rows": int(answer.n_rows[cell]),
+                "n_units": int(answer.n_units[cell]),
+                "remarks": (*few[cell], *self.remarks[value], *always),
+            }
+            if answer.acceleration is not None:
+                found["acceleration"] = float(answer.acceleration[value, cell])
+            if answer.n_differing is not None:
+                found["n_differing"] = int(answer.n_differing[cell])
+            return found | {name: float(values[value, cell]) for name, values in own.items()}
+
+        replicates = answer.replicates.reshape(n_values * n_cells, n_resamples)
+        replicates.flags.writeable = False
+        if not self.axes and slices is None:
+            return self.kind(**shared, **fields(0, 0), replicates=replicates[0])
+        rows = [fields(value, cell) for value in range(n_values) for cell in range(n_cells)]
+        parts = [
+            (*key, *(() if slices is None else (slices[cell],)))
+            for key in self.keys
+            for cell in range(n_cells)
+        ]
+        return Table(
+            axes=self.axes if slices is None else (*self.axes, "by"),
+            replicates=replicates,
+            total=total,
+            elapsed=common["elapsed"],
+            _keys=tuple(part[0] if len(part) == 1 else part for part in parts),
+            _kind=self.kind,
+            _common=shared,
+            _own={name: [row[name] for row in rows] for name in rows[0]},
+        )

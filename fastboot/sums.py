@@ -1,0 +1,213 @@
+"""Sums of plain resamples, part by part, without writing weights: the fast paths.
+
+========== ================================================================================
+path       a part takes it when
+========== ================================================================================
+"collapse" its units are few classes: a multinomial over classes
+"rows"     it has at most 256 units: every draw a place; all such parts in one call
+"patterns" up to 12 terms: tables of count patterns
+"weights"  more terms: the same draws, written down as weights a superblock at a time
+========== ================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.units import Layout, Units, collapse
+from fastboot.weights import SMALL_PART, keys_of
+
+__all__ = ["UNITS_PER_DRAWN_CLASS", "Addition", "bootstrap_additions", "swap_additions"]
+
+Floats = NDArray[np.float64]
+Key = NDArray[np.uint32]
+
+# Units of a class from which counting it costs less than listing its units: 77 ns for a class
+# against 0.5 ns for a unit of the bootstrap and 0.05 ns for one that is swapped (bench_kernels).
+UNITS_PER_DRAWN_CLASS = 150
+_UNITS_PER_SWAPPED_CLASS = 1_500
+# Where the product of weights overtakes a table for each term in a full superblock (2.0 ns both,
+# bench_kernels); in 10,000 units, at 18 terms.
+_MOST_TABLE_TERMS = 12
+
+# Nanoseconds of one unit (class) in one replicate, for the length of a kernel call only.
+_COST = {"rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 77.0, "tables": 0.04}
+_COST_PER_TERM = {"rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 1.0, "tables": 0.03}
+
+
+class Addition(NamedTuple):
+    """One kernel call of a range of replicates.
+
+    path : the way
+    seconds : of one replicate, estimated
+    add : adds to the sums, shape (n_varying, n_cells, n_replicates), of replicates from `first` on
+    """
+
+    path: str
+    seconds: float
+    add: Callable[[int, Floats], None]
+
+
+def bootstrap_additions(
+    units: Units, seed: np.random.SeedSequence, draws: NDArray[np.int64], path: str | None
+) -> tuple[list[Addition], Units | None]:
+    """Return the kernel calls that sum resamples with replacement of every part.
+
+    Where there is one part and it was collapsed, return its classes too.
+
+    Parameters
+    ----------
+    units
+        With dense terms only.
+    seed
+        Of the words.
+    draws
+        Draws from each part, shape (n_parts,).
+    path
+        Force one.
+    """
+    layout = units.layout
+    sizes = layout.sizes
+    keys = keys_of(seed, sizes.size)
+    additions: list[Addition] = []
+    one_by_one = np.zeros(sizes.size, np.bool_)
+    classes = None
+    for part, (start, size) in enumerate(zip(layout.offsets[:-1], sizes, strict=True)):
+        cell = int(layout.cell_of_part[part])
+        stop = start + size
+        classes = None
+        if path == "collapse" or (path is None and size > UNITS_PER_DRAWN_CLASS):
+            per_class = UNITS_PER_DRAWN_CLASS if path is None else 1
+            classes = collapse(units, int(start), int(stop), per_class)
+        if classes is not None:
+            additions.append(_class_draws(classes, int(draws[part]), keys[part], cell))
+        elif path == "rows" or (path is None and size <= SMALL_PART) or draws[part] != size:
+            one_by_one[part] = True
+        else:
+            additions += _superblock_draws(units, int(start), int(size), keys[part], cell, path)
+    if one_by_one.any():
+        additions.append(_row_draws(units, layout, draws, keys, one_by_one))
+    return additions, classes if sizes.size == 1 else None
+
+
+def _seconds(path: str, n_terms: int, n_units: int) -> float:
+    return 1e-9 * (_COST[path] + _COST_PER_TERM[path] * n_terms) * n_units
+
+
+def _class_draws(classes: Units, n_draws: int, key: Key, cell: int) -> Addition:
+    from fastboot.kernels.collapse import add_class_sums
+
+    def add(first: int, sums: Floats) -> None:
+        part = np.zeros((sums.shape[0], sums.shape[2]))
+        add_class_sums(classes.varying, classes.counts, n_draws, first, *key, part)
+        sums[:, cell] += part
+
+    return Addition("collapse", _seconds("collapse", *classes.varying.shape), add)
+
+
+def _row_draws(
+    units: Units, layout: Layout, draws: NDArray[np.int64], keys: Key, chosen: NDArray[np.bool_]
+) -> Addition:
+    from fastboot.kernels.segments import add_segment_sums
+
+    parts = np.stack([layout.offsets[:-1], layout.sizes, draws, layout.cell_of_part], axis=1)
+    parts, keys = _read_only(parts[chosen]), _read_only(keys[chosen])
+
+    def add(first: int, sums: Floats) -> None:
+        add_segment_sums(units.varying, parts, keys, first, sums)
+
+    return Addition("rows", _seconds("rows", len(units.varying), int(parts[:, 2].sum())), add)
+
+
+def _superblock_draws(
+    units: Units, start: int, size: int, key: Key, cell: int, path: str | None
+) -> list[Addition]:
+    from fastboot.kernels.pattern_law import pattern_law, poisson_rate
+    from fastboot.kernels.philox import SUPERBLOCK
+    from fastboot.kernels.superblocks import fill_shares
+
+    if path is None:
+        path = "patterns" if len(units.varying) <= _MOST_TABLE_TERMS else "weights"
+    kernel: Callable[..., None]
+    if path == "patterns":
+        from fastboot.kernels.patterns import add_pattern_sums as kernel
+    else:
+        from fastboot.kernels.products import add_pattern_products as kernel
+    law = tuple(pattern_law(poisson_rate(size, SUPERBLOCK)))
+
+    def addition(index: int) -> Addition:
+        begin = index * SUPERBLOCK
+        length = min(SUPERBLOCK, size - begin)
+
+        def add(first: int, sums: Floats) -> None:
+            shares = np.full(sums.shape[2], size)
+            if size > SUPERBLOCK:
+                fill_shares(index, size, first, *key, shares)
+            part = np.zeros((sums.shape[0], sums.shape[2]))
+            kernel(units.varying, start + begin, length, index, shares, first, law, *key, part)
+            sums[:, cell] += part
+
+        return Addition(path, _seconds(path, len(units.varying), length), add)
+
+    return [addition(index) for index in range(-(-size // SUPERBLOCK))]
+
+
+def swap_additions(units: Units, key: Key, path: str | None) -> list[Addition]:
+    """Return the kernel calls that sum the swapped units, each swapped with probability 1/2.
+
+    Parameters
+    ----------
+    units
+        That differ between the systems, of one cell, with dense terms only.
+    key
+        Of the words.
+    path
+        "collapse", "tables", or None to let the data decide.
+    """
+    classes = None
+    if path in {None, "collapse"}:
+        classes = collapse(units, 0, units.n_units, _UNITS_PER_SWAPPED_CLASS if path is None else 1)
+    if classes is not None:
+        return [_class_swaps(classes, key)]
+    return _table_swaps(units, key)
+
+
+def _class_swaps(classes: Units, key: Key) -> Addition:
+    from fastboot.kernels.collapse import add_class_swap_sums
+
+    def add(first: int, sums: Floats) -> None:
+        part = np.zeros((sums.shape[0], sums.shape[2]))
+        add_class_swap_sums(classes.varying, classes.counts, first, *key, part)
+        sums[:, 0] += part
+
+    return Addition("collapse", _seconds("collapse", *classes.varying.shape), add)
+
+
+def _table_swaps(units: Units, key: Key) -> list[Addition]:
+    from fastboot.kernels.philox import SUPERBLOCK
+    from fastboot.kernels.swaps import add_swap_sums
+
+    n_units = units.n_units
+
+    def addition(index: int) -> Addition:
+        start = index * SUPERBLOCK
+        size = min(SUPERBLOCK, n_units - start)
+
+        def add(first: int, sums: Floats) -> None:
+            part = np.zeros((sums.shape[0], sums.shape[2]))
+            add_swap_sums(units.varying, start, size, index, first, *key, part)
+            sums[:, 0] += part
+
+        return Addition("tables", _seconds("tables", len(units.varying), size), add)
+
+    return [addition(index) for index in range(-(-n_units // SUPERBLOCK))]
+
+
+def _read_only(array: Any) -> Any:
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
