@@ -90,11 +90,13 @@ class Run(NamedTuple):
     path: str | None
     n_threads: int
     progress: engine.Progress | None
+    # Of one of several samples that are resampled independently.
+    spawn_key: tuple[int, ...] = ()
 
     @property
     def sequence(self) -> np.random.SeedSequence:
         """Where the keys of the random words come from."""
-        return np.random.SeedSequence(self.seed)
+        return np.random.SeedSequence(self.seed, spawn_key=self.spawn_key)
 
 
 class Replicates(NamedTuple):

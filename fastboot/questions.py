@@ -108,7 +108,7 @@ def report(
     names: tuple[str, ...] | None,
     questions: Sequence[Question],
     sample: Sample,
-    answer: Callable[[Slices | None], tuple[Answer, dict[str, Floats]]],
+    answer: Callable[[Slices | None], tuple[Answer, Mapping[str, NDArray[Any]]]],
     common: dict[str, Any],
     started: float,
 ) -> Any:
@@ -195,7 +195,7 @@ class _Named(NamedTuple):
     def report(
         self,
         answer: Answer,
-        own: dict[str, Floats],
+        own: Mapping[str, NDArray[Any]],
         common: dict[str, Any],
         total: Any = None,
         slices: tuple[Any, ...] | None = None,
@@ -225,7 +225,7 @@ class _Named(NamedTuple):
                 found["acceleration"] = float(answer.acceleration[value, cell])
             if answer.n_differing is not None:
                 found["n_differing"] = int(answer.n_differing[cell])
-            return found | {name: float(values[value, cell]) for name, values in own.items()}
+            return found | {name: values[value, cell].item() for name, values in own.items()}
 
         replicates = answer.replicates.reshape(n_values * n_cells, n_resamples)
         replicates.flags.writeable = False
