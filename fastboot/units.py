@@ -162,14 +162,16 @@ class Units:
         sums = np.zeros((self.n_sums, self.layout.n_cells))
         sums[: len(dense)] = dense
         if self.sparse is not None:
-            cells = np.repeat(np.arange(self.layout.n_cells), np.diff(self._entry_offsets()))
-            where = (self.sparse.terms + len(dense)) * self.layout.n_cells + cells
-            sums += np.bincount(where, self.sparse.values, sums.size).reshape(sums.shape)
+            offsets, terms, values = self.sparse
+            cells: Any = 0
+            if self.counts is None:
+                entries = np.diff(offsets[self.layout.cell_offsets])
+                cells = np.repeat(np.arange(self.layout.n_cells), entries)
+            else:  # of one cell
+                values = values * np.repeat(self.counts, np.diff(offsets))
+            where = (terms + len(dense)) * self.layout.n_cells + cells
+            sums += np.bincount(where, values, sums.size).reshape(sums.shape)
         return self.expand(sums, np.diff(self.layout.cell_offsets))
-
-    def _entry_offsets(self) -> Integers:
-        assert self.sparse is not None
-        return self.sparse.offsets[self.layout.cell_offsets]
 
     def expand(self, sums: Floats, n_drawn: Any) -> list[Any]:
         """Sums of all terms from the sums that vary.
