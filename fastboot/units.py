@@ -162,14 +162,16 @@ class Units:
         sums = np.zeros((self.n_sums, self.layout.n_cells))
         sums[: len(dense)] = dense
         if self.sparse is not None:
-            cells = np.repeat(np.arange(self.layout.n_cells), np.diff(self._entry_offsets()))
+            entries, values = np.diff(self.sparse.offsets), self.sparse.values
+            cells: Any = 0
+            if self.counts is not None:
+                values = values * np.repeat(self.counts, entries)
+            elif self.layout.n_cells > 1:
+                sizes = np.diff(self.layout.cell_offsets)
+                cells = np.repeat(np.repeat(np.arange(self.layout.n_cells), sizes), entries)
             where = (self.sparse.terms + len(dense)) * self.layout.n_cells + cells
-            sums += np.bincount(where, self.sparse.values, sums.size).reshape(sums.shape)
+            sums += np.bincount(where, values, sums.size).reshape(sums.shape)
         return self.expand(sums, np.diff(self.layout.cell_offsets))
-
-    def _entry_offsets(self) -> Integers:
-        assert self.sparse is not None
-        return self.sparse.offsets[self.layout.cell_offsets]
 
     def expand(self, sums: Floats, n_drawn: Any) -> list[Any]:
         """Sums of all terms from the sums that vary.

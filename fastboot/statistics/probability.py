@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source, load
 from fastboot.rendering import count, short, to_json
-from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.additive import Additive, Ratio, Tally, Term
 
 __all__ = [
     "ReliabilityTable",
@@ -98,10 +98,6 @@ class _CalibrationError(_Scored):
         super().__init__(*args)
         self._n_bins = n_bins
 
-    @property
-    def n_terms(self) -> int:
-        return self._n_bins + 1
-
     def bins(self, gold: Labels, *scores: Floats) -> _Bins:
         """Return the bin of each row, its confidence, and whether it came true."""
         codes = self._codes(gold, scores)
@@ -115,12 +111,10 @@ class _CalibrationError(_Scored):
 
     def terms(self, gold: Labels, *scores: Floats) -> Sequence[Term]:
         bins, confidence, right = self.bins(gold, *scores)
-        gaps = right - confidence
-        return *(np.where(bins == k, gaps, 0.0) for k in range(self._n_bins)), 1.0
+        return Tally(bins, self._n_bins, right - confidence), 1.0
 
-    def finish(self, *sums: Any) -> Any:
-        *gaps, n_rows = sums
-        return sum(np.abs(gap) for gap in gaps) / n_rows
+    def finish(self, gaps: Any, n_rows: Any) -> Any:
+        return np.abs(gaps).sum(axis=0) / n_rows
 
 
 def log_loss(
