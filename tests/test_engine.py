@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from fastboot import engine
 from fastboot.paths import BOOTSTRAP_PATHS, SWAP_PATHS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 N_THREADS = (1, 2, 3, 8)
 # P5 of the design: Ctrl-C within 0.5 s.
@@ -29,7 +29,13 @@ SECONDS_TO_STOP = 0.5
 # Long enough for thread start-up on a busy machine, far shorter than the work it interrupts.
 PATIENCE = 10.0
 
-Visit = tuple[int, range, int]
+
+class Visit(NamedTuple):
+    """One step of one range, and the thread that did it."""
+
+    step: int
+    replicates: range
+    thread: int
 
 
 @pytest.fixture
@@ -45,50 +51,60 @@ def threads_left() -> Callable[[], list[threading.Thread]]:
     return lambda: [thread for thread in threading.enumerate() if thread not in before]
 
 
-def visits(n_slices: int, n_replicates: int, n_threads: int, seconds: float = 1e-4) -> list[Visit]:
-    """Slice, replicates and thread of every step of a run that works, in order of time."""
+def task_of(n_steps: int, work: Callable[[int, range], object]) -> engine.Task:
+    """Return a task that works in each of its steps, and not in an empty range."""
+
+    def task(replicates: range) -> Iterator[int]:
+        for step in range(n_steps):
+            if replicates:
+                work(step, replicates)
+            yield len(replicates)
+
+    return task
+
+
+def visits(n_steps: int, n_replicates: int, n_threads: int, seconds: float = 1e-4) -> list[Visit]:
+    """Every step of a run that works, in order of time."""
     seen: list[Visit] = []
     engine.run(
-        lambda index, replicates: seen.append((index, replicates, threading.get_ident())),
-        n_slices=n_slices,
+        task_of(n_steps, lambda step, r: seen.append(Visit(step, r, threading.get_ident()))),
+        n_steps=n_steps,
         n_replicates=n_replicates,
         seconds=seconds,
         n_threads=n_threads,
     )
-    return [visit for visit in seen if visit[1]]
+    return seen
 
 
 @pytest.mark.parametrize("n_threads", N_THREADS)
-@pytest.mark.parametrize("n_slices", [1, 3])
+@pytest.mark.parametrize("n_steps", [1, 3])
 @pytest.mark.parametrize("n_replicates", [1, 2, 7, 1_000, 9_999])
-def test_run__every_replicate_of_every_slice_once(
-    n_replicates: int, n_slices: int, n_threads: int
-) -> None:
+def test_run__every_replicate_once(n_replicates: int, n_steps: int, n_threads: int) -> None:
     """No step is left out or taken twice, whatever the shape of the work."""
-    taken = np.zeros((n_slices, n_replicates), dtype=np.int64)
-    for index, replicates, _ in visits(n_slices, n_replicates, n_threads):
-        taken[index, replicates.start : replicates.stop] += 1
+    taken = np.zeros((n_steps, n_replicates), dtype=np.int64)
+    for step, replicates, _ in visits(n_steps, n_replicates, n_threads):
+        taken[step, replicates.start : replicates.stop] += 1
 
     assert np.all(taken == 1)
 
 
 @pytest.mark.parametrize("n_threads", N_THREADS)
-def test_run__slices_in_order(n_threads: int) -> None:
-    """One thread adds the slices of a range, first to last: sums are rounded in one order."""
+def test_run__a_range_is_done_by_one_thread(n_threads: int) -> None:
+    """One thread does a range from first step to last: sums are rounded in one order."""
     of_range: dict[range, list[Visit]] = {}
     for visit in visits(5, 9_999, n_threads):
-        of_range.setdefault(visit[1], []).append(visit)
+        of_range.setdefault(visit.replicates, []).append(visit)
 
     for steps in of_range.values():
-        assert [0, 1, 2, 3, 4] == [index for index, _, _ in steps]
-        assert len({thread for _, _, thread in steps}) == 1
+        assert [0, 1, 2, 3, 4] == [visit.step for visit in steps]
+        assert len({visit.thread for visit in steps}) == 1
 
 
 @pytest.mark.parametrize("n_threads", N_THREADS)
 def test_run__ranges_of_equal_size(n_threads: int) -> None:
     """Ranges differ by one replicate at most, keep all threads busy, and none is too long."""
     seconds = 1e-4
-    ranges = {replicates for _, replicates, _ in visits(1, 9_999, n_threads, seconds)}
+    ranges = {visit.replicates for visit in visits(1, 9_999, n_threads, seconds)}
     sizes = {len(replicates) for replicates in ranges}
 
     assert max(sizes) - min(sizes) <= 1
@@ -98,58 +114,91 @@ def test_run__ranges_of_equal_size(n_threads: int) -> None:
 
 def test_run__scratch_memory_is_bounded() -> None:
     """However cheap a replicate is, a range holds no more of them than scratch memory allows."""
-    assert max(len(r) for _, r, _ in visits(1, 100_000, 1, seconds=1e-9)) <= 4_096
+    sizes = [len(visit.replicates) for visit in visits(1, 100_000, 1, seconds=1e-9)]
+
+    assert max(sizes) <= 4_096
+
+
+@pytest.mark.parametrize("largest,expected", [(1, 1), (10, 10), (10**9, 1_000)])
+def test_run__largest_range_that_the_caller_allows(largest: int, expected: int) -> None:
+    """A task with large scratch memory has shorter ranges; never longer than a call may last."""
+    sizes: set[int] = set()
+    engine.run(
+        task_of(1, lambda _, replicates: sizes.add(len(replicates))),
+        n_steps=1,
+        n_replicates=2_000,
+        seconds=1e-4,
+        n_threads=1,
+        largest=largest,
+    )
+
+    assert {expected} == sizes
 
 
 def test_run__one_thread_is_the_caller() -> None:
     """With one thread, or so little work that a second costs more, the calling thread does it."""
-    assert {threading.get_ident()} == {thread for _, _, thread in visits(2, 5_000, 1)}
-    assert {threading.get_ident()} == {thread for _, _, thread in visits(2, 5_000, 8, 1e-9)}
+    assert {threading.get_ident()} == {visit.thread for visit in visits(2, 5_000, 1)}
+    assert {threading.get_ident()} == {visit.thread for visit in visits(2, 5_000, 8, 1e-9)}
 
 
-def test_run__many_threads_are_not_the_caller() -> None:
-    """Threads of the pool work; the caller stays free for progress and Ctrl-C."""
-    assert threading.get_ident() not in {thread for _, _, thread in visits(2, 5_000, 2)}
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_run__the_caller_works_too(n_threads: int) -> None:
+    """As many threads work at a time as were asked for, and the calling thread is one of them."""
+    together = threading.Barrier(n_threads, timeout=PATIENCE)
+    met: set[int] = set()
+
+    def work(_: int, __: range) -> None:
+        if threading.get_ident() not in met:  # a thread's first range: wait for all the others
+            together.wait()
+            met.add(threading.get_ident())
+
+    engine.run(task_of(1, work), n_steps=1, n_replicates=20_000, seconds=1e-4, n_threads=n_threads)
+
+    assert len(met) == n_threads
+    assert threading.get_ident() in met
 
 
 def test_run__compiles_in_the_caller() -> None:
-    """Before threads start, a step of no replicates has the kernels compiled by the caller."""
-    seen: list[tuple[int, range, bool]] = []
-    engine.run(
-        lambda index, r: seen.append((index, r, threading.current_thread().name[:8] == "fastboot")),
-        n_slices=2,
-        n_replicates=5_000,
-        seconds=1e-4,
-        n_threads=2,
-    )
+    """Before threads start, the caller does an empty range, which has the kernels compiled."""
+    seen: list[tuple[range, int, int]] = []
 
-    assert (0, range(0), False) == seen[0]
-    assert all(in_pool and replicates for _, replicates, in_pool in seen[1:])
+    def task(replicates: range) -> Iterator[int]:
+        seen.append((replicates, threading.get_ident(), threading.active_count()))
+        yield len(replicates)
+
+    before = threading.active_count()
+    engine.run(task, n_steps=1, n_replicates=5_000, seconds=1e-4, n_threads=2)
+
+    assert (range(0), threading.get_ident(), before) == seen[0]
+    assert all(replicates for replicates, _, _ in seen[1:])
 
 
 @pytest.mark.parametrize("n_threads", N_THREADS)
+@pytest.mark.parametrize("first", [True, False])
 def test_run__error_of_a_step(
-    n_threads: int, threads_left: Callable[[], list[threading.Thread]]
+    n_threads: int, first: bool, threads_left: Callable[[], list[threading.Thread]]
 ) -> None:
     """An error reaches the caller as it was raised, ends the other ranges and leaves no thread."""
     error = RuntimeError("the kernel failed")
     taken = []
     failed = threading.Event()
 
-    def step(index: int, replicates: range) -> None:
-        if not replicates:
-            return
-        taken.append(index)
-        if replicates.start == 0 and index == 1:
+    def work(step: int, replicates: range) -> None:
+        taken.append(step)
+        fails = (replicates.start == 0) == first or n_threads == 1
+        if fails and step == 1:
             failed.set()
             raise error
-        if replicates.start > 0:
+        if not fails:
             failed.wait(PATIENCE)
-            time.sleep(0.02)  # 1,000 slices of this outlast any patience
+            time.sleep(0.02)  # 1,000 steps of this outlast any patience
 
     started = time.monotonic()
     with pytest.raises(RuntimeError) as caught:
-        engine.run(step, n_slices=1_000, n_replicates=8_000, seconds=1e-4, n_threads=n_threads)
+        engine.run(
+            task_of(1_000, work), n_steps=1_000, n_replicates=8_000, seconds=1e-4,
+            n_threads=n_threads,
+        )  # fmt: skip
 
     assert caught.value is error
     assert time.monotonic() - started < PATIENCE
@@ -157,14 +206,28 @@ def test_run__error_of_a_step(
     assert threads_left() == []
 
 
+def test_run__error_while_compiling(threads_left: Callable[[], list[threading.Thread]]) -> None:
+    """What the empty range raises is raised before any thread starts."""
+
+    def task(replicates: range) -> Iterator[int]:
+        if not replicates:
+            raise ZeroDivisionError("does not compile")
+        yield len(replicates)
+
+    with pytest.raises(ZeroDivisionError, match="does not compile"):
+        engine.run(task, n_steps=1, n_replicates=8_000, seconds=1e-4, n_threads=2)
+
+    assert threads_left() == []
+
+
 @pytest.mark.parametrize("n_threads", N_THREADS)
-@pytest.mark.parametrize("n_slices", [1, 3])
-def test_progress__counts_up_to_the_total(n_slices: int, n_threads: int) -> None:
+@pytest.mark.parametrize("n_steps", [1, 3])
+def test_progress__counts_up_to_the_total(n_steps: int, n_threads: int) -> None:
     """Progress is told in the calling thread, never goes back, and ends at the total."""
     told: list[tuple[int, int, int]] = []
     engine.run(
-        lambda _, replicates: time.sleep(1e-6 * len(replicates)),
-        n_slices=n_slices,
+        task_of(n_steps, lambda _, replicates: time.sleep(1e-6 * len(replicates))),
+        n_steps=n_steps,
         n_replicates=9_999,
         seconds=1e-4,
         n_threads=n_threads,
@@ -178,6 +241,26 @@ def test_progress__counts_up_to_the_total(n_slices: int, n_threads: int) -> None
     assert done[-1] == 9_999
 
 
+def test_progress__counts_what_a_step_was_for() -> None:
+    """A step may be for a few of the replicates of its range."""
+
+    def task(replicates: range) -> Iterator[int]:
+        for _ in replicates:
+            yield 1
+
+    told: list[tuple[int, int]] = []
+    engine.run(
+        task,
+        n_steps=1,
+        n_replicates=5,
+        seconds=0.04,  # two in a range
+        n_threads=1,
+        progress=lambda *progress: told.append(progress),
+    )
+
+    assert [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)] == told
+
+
 @pytest.mark.parametrize("n_threads", N_THREADS)
 def test_progress__error_stops_the_run(
     n_threads: int, threads_left: Callable[[], list[threading.Thread]]
@@ -185,8 +268,8 @@ def test_progress__error_stops_the_run(
     """What progress raises ends the run early, with no thread left."""
     taken = []
 
-    def step(index: int, _: range) -> None:
-        taken.append(index)
+    def work(step: int, _: range) -> None:
+        taken.append(step)
         time.sleep(0.02)
 
     def progress(_: int, __: int) -> None:
@@ -194,8 +277,8 @@ def test_progress__error_stops_the_run(
 
     with pytest.raises(ZeroDivisionError, match="the callback failed"):
         engine.run(
-            step,
-            n_slices=1_000,
+            task_of(1_000, work),
+            n_steps=1_000,
             n_replicates=8_000,
             seconds=1e-4,
             n_threads=n_threads,
@@ -351,19 +434,25 @@ def test_interrupt__inside_a_callback(n_threads: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reported.append(args.exc_type))
     before = sys.unraisablehook
 
-    def step_that_raises(error: type[BaseException]) -> engine.Step:
+    def task_that_raises(error: type[BaseException]) -> engine.Task:
         def raise_it() -> None:
             raise error
 
         callback = ctypes.CFUNCTYPE(None)(raise_it)
-        return lambda _, replicates: None if replicates else callback()
 
-    def run(step: engine.Step) -> None:
-        engine.run(step, n_slices=1, n_replicates=5_000, seconds=1e-4, n_threads=n_threads)
+        def task(replicates: range) -> Iterator[int]:
+            if not replicates:
+                callback()
+            yield len(replicates)
+
+        return task
+
+    def run(task: engine.Task) -> None:
+        engine.run(task, n_steps=1, n_replicates=5_000, seconds=1e-4, n_threads=n_threads)
 
     with pytest.raises(KeyboardInterrupt):
-        run(step_that_raises(KeyboardInterrupt))
-    run(step_that_raises(ValueError))
+        run(task_that_raises(KeyboardInterrupt))
+    run(task_that_raises(ValueError))
 
     assert reported == [ValueError]
     assert sys.unraisablehook is before
@@ -446,9 +535,9 @@ def threads_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     asked: list[int] = []
     run = engine.run
 
-    def watched(step: engine.Step, **how: Any) -> None:
+    def watched(task: engine.Task, **how: Any) -> None:
         asked.append(how["n_threads"])
-        run(step, **how)
+        run(task, **how)
 
     monkeypatch.setattr(engine, "run", watched)
     return asked

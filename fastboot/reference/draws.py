@@ -75,6 +75,7 @@ __all__ = [
 Row = TypeVar("Row")
 Words: TypeAlias = tuple[int, int, int, int]
 Key: TypeAlias = tuple[int, int]
+Seed: TypeAlias = "int | Sequence[int] | SeedSequence"
 Stream: TypeAlias = tuple[int, int, int]
 
 SUPERBLOCK = 65_536
@@ -102,13 +103,16 @@ def philox(counter: Words, key: Key) -> Words:
     return w0, w1, w2, w3
 
 
-def key(seed: int | Sequence[int]) -> Key:
+def key(seed: Seed) -> Key:
     """Return the Philox key of a seed.
+
+    seed : part p of several has ``SeedSequence(seed, spawn_key=(p,))``
 
     >>> key(0)
     (2968811710, 3677149159)
     """
-    k0, k1 = SeedSequence(seed).generate_state(2)
+    sequence = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+    k0, k1 = sequence.generate_state(2)
     return int(k0), int(k1)
 
 
@@ -134,21 +138,23 @@ def binomial(trials: int, part: int, whole: int, stream: Stream, key: Key) -> in
 
 def bootstrap_rows(
     n: int,
-    seed: int | Sequence[int],
+    seed: Seed,
     replicate: int,
     path: Literal["rows", "patterns", "weights", "collapse"],
     classes: Sequence[Hashable] | None = None,
+    n_drawn: int | None = None,
 ) -> list[int]:
-    """Draw n of n units with replacement: their indices, with repetition.
+    """Draw n, or n_drawn, of n units with replacement: their indices, with repetition.
 
     classes : the value of every unit, for ``"collapse"``; a draw of a class is given as a draw of
         its first unit.
+    n_drawn : for ``"rows"`` and ``"collapse"``, a number of draws other than n
 
     Raises
     ------
     ValueError
-        `path` is unknown, or `classes` is not one value per unit
-        where the path needs it.
+        `path` is unknown or always draws n, or `classes` is not one value per unit where the path
+        needs it.
 
     >>> bootstrap_rows(5, 0, 0, "rows")
     [3, 4, 3, 2, 0]
@@ -158,11 +164,14 @@ def bootstrap_rows(
     [0, 0, 0, 0, 1]
     """
     words = key(seed)
+    wanted = n if n_drawn is None else n_drawn
     if path == "collapse":
-        return _class_draws(members_of(n, classes), replicate, words)
+        return _class_draws(members_of(n, classes), wanted, replicate, words)
     if path == "rows":
-        return list(islice(_places(n, (0, replicate, PLACES), words), n))
+        return list(islice(_places(n, (0, replicate, PLACES), words), wanted))
     if path in {"patterns", "weights"}:
+        if wanted != n:
+            raise ValueError(f"`n_drawn` is {n_drawn}; {path!r} draws all {n}.")
         draws = []
         for block, target in enumerate(_targets(n, replicate, words)):
             start = block * SUPERBLOCK
@@ -175,7 +184,7 @@ def bootstrap_rows(
 
 def swaps(
     n: int,
-    seed: int | Sequence[int],
+    seed: Seed,
     replicate: int,
     path: Literal["tables", "weights", "collapse", "enumeration"],
     classes: Sequence[Hashable] | None = None,
@@ -418,9 +427,9 @@ def members_of(n: int, labels: Sequence[Hashable] | None) -> list[list[int]]:
     return list(members.values())
 
 
-def _class_draws(members: list[list[int]], replicate: int, key: Key) -> list[int]:
+def _class_draws(members: list[list[int]], missing: int, replicate: int, key: Key) -> list[int]:
     draws: list[int] = []
-    missing = units = sum(len(indices) for indices in members)
+    units = sum(len(indices) for indices in members)
     for index, indices in enumerate(members):
         stream = (index, replicate, CLASSES)
         drawn = binomial(missing, len(indices), units, stream, key)

@@ -25,7 +25,16 @@ import math
 from itertools import accumulate, count
 from typing import TYPE_CHECKING
 
-from fastboot.reference.draws import SUPERBLOCK, Key, Stream, doubles, key, philox, poisson_counts
+from fastboot.reference.draws import (
+    SUPERBLOCK,
+    Key,
+    Seed,
+    Stream,
+    doubles,
+    key,
+    philox,
+    poisson_counts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +52,7 @@ __all__ = [
 EXPONENTIALS, INNER, STARTS, LENGTHS = range(8, 12)
 
 
-def poisson_units(n: int, seed: int | Sequence[int], replicate: int) -> list[int]:
+def poisson_units(n: int, seed: Seed, replicate: int) -> list[int]:
     """Draw each of n units Poisson(1) times, from the words of ``"patterns"``, first attempt.
 
     >>> poisson_units(5, 0, 0)
@@ -57,7 +66,7 @@ def poisson_units(n: int, seed: int | Sequence[int], replicate: int) -> list[int
     return [unit for unit, repetitions in enumerate(counts) for _ in range(repetitions)]
 
 
-def exponential_weights(n: int, seed: int | Sequence[int], replicate: int) -> list[float]:
+def exponential_weights(n: int, seed: Seed, replicate: int) -> list[float]:
     """Draw n standard exponential weights.
 
     >>> [round(weight, 3) for weight in exponential_weights(3, 0, 0)]
@@ -71,7 +80,7 @@ def exponential_weights(n: int, seed: int | Sequence[int], replicate: int) -> li
 
 
 def nested_units(
-    sizes: Sequence[int], drawn: Iterable[int], seed: int | Sequence[int], replicate: int
+    sizes: Sequence[int], drawn: Iterable[int], seed: Seed, replicate: int
 ) -> list[int]:
     """Draw the inner units of the drawn groups; a group's units follow those of the group before.
 
@@ -112,9 +121,7 @@ def crossed_rows(
     return [row for pair in pairs for row, both in enumerate(levels) if both == pair]
 
 
-def block_rows(
-    n: int, length: int, seed: int | Sequence[int], replicate: int, *, circular: bool
-) -> list[int]:
+def block_rows(n: int, length: int, seed: Seed, replicate: int, *, circular: bool) -> list[int]:
     """Draw n rows in blocks of `length` rows, the last one cut.
 
     >>> block_rows(5, 2, 0, 1, circular=True)
@@ -129,9 +136,7 @@ def block_rows(
     return rows[:n]
 
 
-def stationary_rows(
-    n: int, mean_length: float, seed: int | Sequence[int], replicate: int
-) -> list[int]:
+def stationary_rows(n: int, mean_length: float, seed: Seed, replicate: int) -> list[int]:
     """Draw n rows in blocks of geometric length, the last one cut.
 
     >>> stationary_rows(5, 2.0, 0, 0)

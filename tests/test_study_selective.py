@@ -1,0 +1,300 @@
+"""A worked study: the risk and cost of a frozen policy that answers or asks, on new messages.
+
+A spam classifier answers where it is confident and leaves the rest to a person. Its probabilities
+are first calibrated by a temperature (Guo et al. 2017), and the confidence from which it answers is
+the one that costs least. Both are fitted on some of ten folds and then frozen. On the remaining
+folds the policy is judged by six figures, each with an interval from one set of resamples of whole
+groups: messages with the same text are one unit, as they are no independent evidence.
+
+The intervals are about new messages of this kind under this policy. They do not hold the
+uncertainty of fitting it: for that, fit on each resample.
+
+Data: the SMS Spam Collection (Almeida and Gomez Hidalgo, UCI Machine Learning Repository 228,
+CC BY 4.0) with out-of-fold probabilities of a logistic regression, in the package; the ten folds,
+which keep equal texts together, in ``data/sms_spam_folds.parquet``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from enumeration import assert_standard_error
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit, logit
+from statistical import assert_rate
+
+import fastboot as fb
+from fastboot.reference import bootstrap_rows
+
+FOLDS = Path(__file__).with_name("data") / "sms_spam_folds.parquet"
+ERROR_COST, REVIEW_COST = 1.0, 0.1  # ten reviews cost as much as a wrong answer
+
+# The study
+
+
+class Policy(NamedTuple):
+    """What is fitted, and then frozen."""
+
+    temperature: float
+    threshold: float
+
+
+def messages() -> dict[str, Any]:
+    """Columns of the 5,574 messages."""
+    table = fb.load_example()
+    return {
+        "fold": pq.read_table(FOLDS)["fold"].to_numpy(),
+        "text": table["text"].to_numpy(),
+        "spam": table["spam"].to_numpy(),
+        "probability": table["logistic_probability"].to_numpy().astype(float),
+    }
+
+
+def only(rows: Any, table: dict[str, Any]) -> dict[str, Any]:
+    """Return some of the rows."""
+    return {name: column[rows] for name, column in table.items()}
+
+
+def answers(table: dict[str, Any], temperature: float) -> dict[str, Any]:
+    """Return the calibrated probability of spam, the answer, and the confidence in it."""
+    probability = expit(logit(table["probability"]) / temperature)
+    return {
+        **table,
+        "probability": probability,
+        "predicted": (probability >= 0.5).astype(np.int8),
+        "confidence": np.maximum(probability, 1 - probability),
+    }
+
+
+def fit(table: dict[str, Any]) -> Policy:
+    """Choose the temperature of least log loss, then the threshold of least mean cost."""
+    signed = np.where(table["spam"] == 1, 1, -1) * logit(table["probability"])
+    temperature = float(
+        minimize_scalar(
+            lambda t: np.logaddexp(0, -signed / t).mean(), bounds=(0.05, 20), method="bounded"
+        ).x
+    )
+    told = answers(table, temperature)
+    wrong, confidence = told["predicted"] != told["spam"], told["confidence"]
+    thresholds = np.unique(confidence)
+    costs = [
+        np.where(confidence >= threshold, ERROR_COST * wrong, REVIEW_COST).mean()
+        for threshold in thresholds
+    ]
+    return Policy(temperature, float(thresholds[np.argmin(costs)]))
+
+
+def questions(threshold: float) -> dict[str, Any]:
+    """Six figures of the policy; log loss, Brier score and calibration are of all messages."""
+    told = ("spam", "predicted", "confidence")
+    return {
+        "coverage": fb.coverage("confidence", threshold=threshold),
+        "selective risk": fb.selective_risk(*told, threshold=threshold),
+        "mean cost": fb.mean_cost(
+            *told, threshold=threshold, error_cost=ERROR_COST, review_cost=REVIEW_COST
+        ),
+        "log loss": fb.log_loss("spam", "probability"),
+        "Brier score": fb.brier_score("spam", "probability", scale_by_half=True),
+        "calibration error": fb.calibration_error("spam", "probability", n_bins=10),
+    }
+
+
+def frozen(calibration: list[int]) -> tuple[Policy, dict[str, Any]]:
+    """Fit on the calibration folds; return the policy, and its answers on the others."""
+    table = messages()
+    chosen = np.isin(table["fold"], calibration)
+    policy = fit(only(chosen, table))
+    return policy, answers(only(~chosen, table), policy.temperature)
+
+
+def test_study() -> None:
+    """The study: five folds to fit, five to judge; one call, and a table of answers."""
+    policy, held_out = frozen([0, 1, 2, 3, 4])
+    results = fb.bootstrap(questions(policy.threshold), data=held_out, groups="text", rng=0)
+    assert ["0.741", "0.923"] == [f"{value:.3f}" for value in policy]
+    table = """
+BootstrapResult table: 6 results, 9,999 resamples, seed 0
+statistic          estimate  standard_error       low     high  n_rows  n_units  n_undefined
+coverage             0.9723        0.003421    0.9654   0.9787   2,781    2,579            0
+selective risk     0.004068        0.001217  0.001855  0.00664   2,781    2,579            0
+mean cost          0.006724        0.001229  0.004523  0.00928   2,781    2,579            0
+log loss            0.03757        0.006617    0.0256  0.05147   2,781    2,579            0
+Brier score        0.008596        0.001513  0.005832  0.01177   2,781    2,579            0
+calibration error  0.008507        0.001616  0.006474  0.01276   2,781    2,579            0
+"""
+    assert table.strip() == repr(results).strip()
+    assert {9_999} == {valid(result) for result in results.values()}
+
+
+def valid(result: Any) -> int:
+    """Count the replicates in which the figure is defined; the interval is read off these."""
+    return int(result.n_resamples - result.n_undefined)
+
+
+# The same, directly
+
+
+def figures(table: dict[str, Any], threshold: float) -> list[float]:
+    """Return the six figures of some rows, in the words of their definitions."""
+    spam, probability = table["spam"], table["probability"]
+    accepted = table["confidence"] >= threshold
+    wrong = table["predicted"] != spam
+    # Bins (0, 0.1], (0.1, 0.2], ..., the first with 0.
+    bins = np.digitize(probability, np.arange(1, 10) / 10, right=True)
+    gaps = [
+        abs(spam[bins == k].mean() - probability[bins == k].mean()) * np.mean(bins == k)
+        for k in np.unique(bins)
+    ]
+    return [
+        accepted.mean(),
+        wrong[accepted].mean() if accepted.any() else np.nan,
+        np.where(accepted, ERROR_COST * wrong, REVIEW_COST).mean(),
+        -np.log(np.where(spam == 1, probability, 1 - probability)).mean(),
+        ((probability - spam) ** 2).mean(),
+        sum(gaps),
+    ]
+
+
+def directly(table: dict[str, Any], threshold: float, results: Any) -> Any:
+    """Return the figures of the rows of each resample, shape (n_figures, n_resamples)."""
+    _, first, group = np.unique(table["text"], return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))  # groups are numbered by first appearance
+    path = next(iter(results.values())).path
+    values = []
+    for replicate in range(results.replicates.shape[1]):
+        drawn = bootstrap_rows(first.size, 0, replicate, path)
+        times = np.bincount(drawn, minlength=first.size)[place[group]]
+        rows = np.repeat(np.arange(group.size), times)
+        values.append(figures(only(rows, table), threshold))
+    return np.transpose(values)
+
+
+# A figure is a mean of n < 8,000 rows, of terms below 10: a sum is wrong by at most n roundings of
+# itself, here and there.
+ROUNDING = 2 * 8_000 * 10 * np.finfo(float).eps
+
+
+def same(expected: Any) -> Any:
+    """Equal but for rounding of sums."""
+    return pytest.approx(expected, abs=ROUNDING, rel=0, nan_ok=True)
+
+
+@pytest.mark.parametrize("calibration", [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [3]])
+def test_study__every_replicate(calibration: list[int]) -> None:
+    """Estimates, replicates, errors and intervals are those of the resampled rows."""
+    policy, held_out = frozen(calibration)
+    results = fb.bootstrap(
+        questions(policy.threshold), data=held_out, groups="text", n_resamples=100, rng=0
+    )
+    direct = directly(held_out, policy.threshold, results)
+    observed = figures(held_out, policy.threshold)
+    for result, estimate, replicates in zip(results.values(), observed, direct, strict=True):
+        assert same(estimate) == result.estimate
+        assert same(replicates) == result.replicates
+        assert same(replicates.std(ddof=1)) == result.standard_error
+        low, high = np.quantile(replicates, [0.025, 0.975])
+        assert same([low, high]) == list(result.confidence_interval[:2])
+        assert 100 == valid(result)
+        assert held_out["spam"].size == result.n_rows
+        assert np.unique(held_out["text"]).size == result.n_units
+
+
+def test_study__more_resamples_begin_alike() -> None:
+    """The first of many replicates are those checked above."""
+    policy, held_out = frozen([3])
+    few, many = (
+        fb.bootstrap(
+            questions(policy.threshold), data=held_out, groups="text", n_resamples=n, rng=0
+        )
+        for n in (100, 1_000)
+    )
+    assert few.replicates.tolist() == many.replicates[:, :100].tolist()
+
+
+def test_study__nothing_accepted() -> None:
+    """A policy that answers three texts accepts nothing in 5 % of resamples: no selective risk.
+
+    These replicates are counted and left out; the other figures are defined in all. Three of n
+    texts are in none of n draws with probability (1 - 3 / n)^n.
+    """
+    _, held_out = frozen([0, 1, 2, 3, 4, 5, 6, 7, 8])
+    texts, first = np.unique(held_out["text"], return_index=True)
+    surest = float(np.sort(held_out["confidence"][first])[-3])
+    accepted = np.unique(held_out["text"][held_out["confidence"] >= surest])
+    n = texts.size
+    with pytest.warns(RuntimeWarning, match=r"undefined in \d+ of"):
+        results = fb.bootstrap(
+            questions(surest), data=held_out, groups="text", n_resamples=1_000, rng=0
+        )
+    direct = directly(held_out, surest, results)
+    for (name, result), replicates in zip(results.items(), direct, strict=True):
+        assert same(replicates) == result.replicates
+        assert np.isfinite(replicates).sum() == valid(result)
+        assert (valid(result) < 1_000) == (name == "selective risk")
+        low, high = np.nanquantile(replicates, [0.025, 0.975])
+        assert same([low, high]) == list(result.confidence_interval[:2])
+    n_undefined = results["selective risk"].n_undefined
+    assert 3 == accepted.size
+    assert_rate(n_undefined, 1_000, (1 - 3 / n) ** n, detects=0.07)
+
+
+@pytest.mark.parametrize("groups", ["text", None])
+def test_study__standard_errors(groups: str | None) -> None:
+    """Those of means and ratios of sums over groups, linearised (Liang and Zeger 1986)."""
+    policy, held_out = frozen([0, 1, 2, 3, 4])
+    results = fb.bootstrap(questions(policy.threshold), data=held_out, groups=groups, rng=0)
+    spam, probability = held_out["spam"], held_out["probability"]
+    accepted = held_out["confidence"] >= policy.threshold
+    wrong = held_out["predicted"] != spam
+    everyone = np.ones(spam.size)
+    unit = np.arange(spam.size) if groups is None else held_out[groups]
+    for name, above, below in (
+        ("coverage", accepted, everyone),
+        ("selective risk", accepted & wrong, accepted),
+        ("mean cost", np.where(accepted, ERROR_COST * wrong, REVIEW_COST), everyone),
+        ("log loss", -np.log(np.where(spam == 1, probability, 1 - probability)), everyone),
+        ("Brier score", (probability - spam) ** 2, everyone),
+    ):
+        residuals = above - above.sum() / below.sum() * below
+        squares = (np.bincount(unit, residuals) ** 2).sum()
+        error = np.sqrt(squares) / below.sum()
+        assert_standard_error(results[name], float(error), neglected=1 / results[name].n_units)
+
+
+# The fit
+
+
+def test_fit__temperature() -> None:
+    """At the least log loss the residuals are orthogonal to the log odds."""
+    table = messages()
+    odds = logit(table["probability"])
+    root = brentq(lambda t: ((expit(odds / t) - table["spam"]) * odds).sum(), 0.05, 20)
+    # SciPy's bounded search stops within 1e-5.
+    assert root == pytest.approx(fit(table).temperature, abs=1e-5)
+
+
+def test_fit__threshold() -> None:
+    """No other number of answers, given from the surest on, costs less."""
+    table = messages()
+    policy = fit(table)
+    told = answers(table, policy.temperature)
+    order = np.argsort(-told["confidence"])
+    wrong = (told["predicted"] != told["spam"])[order]
+    n_left = np.arange(wrong.size - 1, -1, -1)
+    costs = (ERROR_COST * wrong.cumsum() + REVIEW_COST * n_left) / wrong.size
+    distinct = np.append(np.diff(told["confidence"][order]) < 0, True)  # equal ones go together
+    accepted = told["confidence"] >= policy.threshold
+    cost = np.where(accepted, ERROR_COST * wrong[np.argsort(order)], REVIEW_COST).mean()
+    assert same(costs[distinct].min()) == cost
+
+
+def test_fit__frozen() -> None:
+    """What is judged has no part in the fit."""
+    table = messages()
+    chosen = np.isin(table["fold"], [0, 1])
+    turned = {**table, "spam": np.where(chosen, table["spam"], 1 - table["spam"])}
+    assert fit(only(chosen, table)) == fit(only(chosen, turned))
