@@ -199,9 +199,10 @@ def bootstrap(
     questions = [Question(bound) for bound in sample.bounds]
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
-        scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))
+        observed = observe(questions, sample, cells)
         bca = method == "bca"
-        return bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale), {}
+        found = bootstrap_answer(questions, sample, run, cells=cells, bca=bca, observed=observed)
+        return found, {}
 
     result: BootstrapResult | Table[BootstrapResult] = report(
         BootstrapResult, asked.names, questions, sample, answer, common, started

@@ -78,6 +78,8 @@ SWAP_PATHS = ("enumeration", "collapse", "tables", "weights")
 _MOST_ENUMERATED_UNITS = 24
 # Bytes of one batch of weights, and of the sums of one range of replicates, of one thread.
 _BATCH = 1 << 20
+# Bytes more for each cell: a call of a statistic for a cell (10 us) is worth 64 replicates of 4 rows.
+_BATCH_OF_CELL = 1 << 11
 _RANGE = 1 << 23
 _LARGEST_BATCH = 1_024  # replicates; more save no overhead
 # Seconds of the rank of one order statistic or two neighbours (bench_order).
@@ -343,7 +345,8 @@ def weigh(
     evaluate = evaluator(estimand, units, measure, n_cells, n_drawn)
     out = np.empty((estimand.n_values, n_cells, run.n_resamples))
     largest = max(sampler.n_units, n_rows if estimand.weighted else 0)
-    batch = max(1, min(_LARGEST_BATCH, _BATCH // (8 * largest)))
+    batch = (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)
+    batch = max(1, min(_LARGEST_BATCH, batch))
 
     def task(r: range) -> Iterator[int]:
         for start in range(r.start, r.stop, batch) if len(r) else [0]:

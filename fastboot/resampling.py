@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from fastboot.statistics.estimand import Bound, Estimand, Question, estimand, mo
 from fastboot.statistics.weighted import Weighted
 from fastboot.units import Layout, Tally, Term, Units, from_rows
 
-__all__ = ["Answer", "bootstrap_answer", "observe", "swap_answer"]
+__all__ = ["Answer", "Observed", "bootstrap_answer", "observe", "swap_answer"]
 
 Floats = NDArray[np.float64]
 
@@ -71,9 +71,35 @@ class Answer:
     remarks: tuple[str, ...] = ()
 
 
-def observe(bounds: Sequence[Bound], sample: Sample, cells: Slices | None) -> Floats:
-    """Return the observed values of statistics, shape (n_values, n_cells)."""
-    return _observed(estimand([Question(one) for one in bounds], sample.n_rows), sample, cells)
+class Observed(NamedTuple):
+    """Observed values, shape (n_values, n_cells) each.
+
+    estimates : of the questions
+    own : of the systems themselves, where the questions are differences: a's and b's
+    """
+
+    estimates: Floats
+    own: tuple[Floats, ...]
+
+    @property
+    def scale(self) -> Floats:
+        """Size of the values, that of both systems for a difference; 0 where undefined."""
+        parts = self.own or (self.estimates,)
+        return np.nan_to_num(np.sum(np.abs(parts), axis=0))
+
+
+def observe(questions: Sequence[Question], sample: Sample, cells: Slices | None) -> Observed:
+    """Return the observed values of questions, and of the systems that they compare."""
+    singles = [
+        Question(question.bounds[system])
+        for system in range(len(questions[0].bounds) if questions[0].b is not None else 0)
+        for question in questions
+    ]
+    together = estimand([*questions, *singles], sample.n_rows)
+    values = _observed(together, sample, cells)
+    n_values = sum(question.a.n_values for question in questions)
+    estimates, *own = (values[i : i + n_values] for i in range(0, len(values), n_values))
+    return Observed(estimates, tuple(own))
 
 
 def _observed(target: Estimand, sample: Sample, cells: Slices | None) -> Floats:
@@ -127,7 +153,7 @@ def bootstrap_answer(
     *,
     cells: Slices | None = None,
     bca: bool,
-    scale: Floats,
+    observed: Observed,
 ) -> Answer:
     """Resample by the sample's design.
 
@@ -143,8 +169,8 @@ def bootstrap_answer(
         Slices to answer apart.
     bca
         The acceleration is wanted whatever it costs.
-    scale
-        Size of the values, shape (n_values, n_cells): of both systems, for a difference.
+    observed
+        See `observe`.
     """
     design = sample.design
     target = estimand(questions, sample.n_rows)
@@ -156,21 +182,24 @@ def bootstrap_answer(
         draws = design.draws(layout)
         replicates, seen = plain_bootstrap(target, units, rows, layout, draws, run)
     else:
-        sampler = design.sampler(arrangement, run.sequence)
+        seen = units
+        length = _block_length(target, sample, layout, units)
         n_drawn = np.diff(layout.cell_offsets)[:, None]
         measure = measure_rows(target, rows)
-        replicates = weigh(
-            target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn, run
-        )
-        seen = units
-    observed = _observed(target, sample, cells)
+
+        def drawn_by(sampler: Sampler) -> Replicates:
+            return weigh(
+                target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn, run
+            )
+
+        replicates = drawn_by(design.sampler(arrangement, run.sequence, length))
     _warn_undefined(replicates.values, questions)
     return Answer(
-        estimates=observed,
+        estimates=observed.estimates,
         replicates=replicates.values,
         path=replicates.path,
         acceleration=_acceleration(target, sample, arrangement, seen, bca=bca),
-        rounding=rounding(target, units, np.maximum(scale, _largest(replicates.values)),
+        rounding=rounding(target, units, np.maximum(observed.scale, _largest(replicates.values)),
                           sample.n_rows),
         n_rows=_rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
@@ -237,13 +266,13 @@ def swap_answer(
     run: Run,
     *,
     cells: Slices | None = None,
-    scale: Floats,
+    observed: Observed,
 ) -> Answer:
     """Swap the units of two systems at random.
 
     Parameters
     ----------
-    questions, sample, run, cells, scale
+    questions, sample, run, cells, observed
         As in `bootstrap_answer`.
     """
     layout = sample.arrange(cells).layout
@@ -253,15 +282,14 @@ def swap_answer(
     differing = _differing(questions, change, units, layout)
     measure = _exchanged(change, layout, sample)
     replicates = swap(change, units, measure, layout, differing, 2 * sample.n_rows, run)
-    observed = _observed(target, sample, cells)
     _warn_undefined(replicates.values, questions)
     edges = np.searchsorted(differing, layout.cell_offsets)
     return Answer(
-        estimates=observed,
+        estimates=observed.estimates,
         replicates=replicates.values,
         path=replicates.path,
         acceleration=None,
-        rounding=rounding(target, _units(target, layout, drawn_vary=False), scale, sample.n_rows),
+        rounding=rounding(target, _units(target, layout, drawn_vary=False), observed.scale, sample.n_rows),
         n_rows=_rows_of(sample.n_rows, cells),
         n_units=np.diff(layout.cell_offsets),
         n_differing=np.diff(edges),
