@@ -199,10 +199,9 @@ def bootstrap(
     questions = [Question(bound) for bound in sample.bounds]
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
-        observed = observe(questions, sample, cells)
+        scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))
         bca = method == "bca"
-        found = bootstrap_answer(questions, sample, run, cells=cells, bca=bca, observed=observed)
-        return found, {}
+        return bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale), {}
 
     result: BootstrapResult | Table[BootstrapResult] = report(
         BootstrapResult, asked.names, questions, sample, answer, common, started

@@ -173,10 +173,12 @@ def paired_bootstrap(
     questions = questions_of(sample.bounds)
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
-        observed = observe(questions, sample, cells)
+        of_a = observe(sample.bounds[:n], sample, cells)
+        of_b = observe(sample.bounds[n:], sample, cells)
+        scale = np.nan_to_num(np.abs(of_a) + np.abs(of_b))
         bca = method == "bca"
-        found = bootstrap_answer(questions, sample, run, cells=cells, bca=bca, observed=observed)
-        return found, dict(zip(("estimate_a", "estimate_b"), observed.own, strict=True))
+        found = bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale)
+        return found, {"estimate_a": of_a, "estimate_b": of_b}
 
     result: PairedBootstrapResult | Table[PairedBootstrapResult] = report(
         PairedBootstrapResult, first.names, questions, sample, answer, common, started

@@ -78,7 +78,8 @@ SWAP_PATHS = ("enumeration", "collapse", "tables", "weights")
 _MOST_ENUMERATED_UNITS = 24
 # Bytes of one batch of weights, and of the sums of one range of replicates, of one thread.
 _BATCH = 1 << 20
-# Bytes more for each cell: a call of a statistic for a cell (10 us) is worth 64 replicates of 4 rows.
+# Bytes more for each cell: the call of a statistic for a cell (10 us) is worth 64 replicates of a
+# few rows.
 _BATCH_OF_CELL = 1 << 11
 _RANGE = 1 << 23
 _LARGEST_BATCH = 1_024  # replicates; more save no overhead
@@ -96,11 +97,13 @@ class Run(NamedTuple):
     path: str | None
     n_threads: int
     progress: engine.Progress | None
+    # Of one of several samples that are resampled independently.
+    spawn_key: tuple[int, ...] = ()
 
     @property
     def sequence(self) -> np.random.SeedSequence:
         """Where the keys of the random words come from."""
-        return np.random.SeedSequence(self.seed)
+        return np.random.SeedSequence(self.seed, spawn_key=self.spawn_key)
 
 
 class Replicates(NamedTuple):

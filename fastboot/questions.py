@@ -108,7 +108,7 @@ def report(
     names: tuple[str, ...] | None,
     questions: Sequence[Question],
     sample: Sample,
-    answer: Callable[[Slices | None], tuple[Answer, dict[str, Floats]]],
+    answer: Callable[[Slices | None], tuple[Answer, Mapping[str, NDArray[Any]]]],
     common: dict[str, Any],
     started: float,
 ) -> Any:
@@ -195,7 +195,7 @@ class _Named(NamedTuple):
     def report(
         self,
         answer: Answer,
-        own: dict[str, Floats],
+        own: Mapping[str, NDArray[Any]],
         common: dict[str, Any],
         total: Any = None,
         slices: tuple[Any, ...] | None = None,
@@ -209,7 +209,8 @@ class _Named(NamedTuple):
             "path": answer.path,
         }
         few = [few_units(int(n_units), design.unit) for n_units in answer.n_units]
-        always = (*self.sample.remarks, *design.remarks, *answer.remarks)
+        always = (*self.sample.remarks, *design.remarks)
+        said = answer.remarks or ("",) * n_values
 
         def fields(value: int, cell: int) -> dict[str, Any]:
             found: dict[str, Any] = {
@@ -219,13 +220,18 @@ class _Named(NamedTuple):
                 "rounding": float(answer.rounding[value, cell]),
                 "n_rows": int(answer.n_rows[cell]),
                 "n_units": int(answer.n_units[cell]),
-                "remarks": (*few[cell], *self.remarks[value], *always),
+                "remarks": (
+                    *few[cell],
+                    *self.remarks[value],
+                    *always,
+                    *filter(None, said[value : value + 1]),
+                ),
             }
             if answer.acceleration is not None:
                 found["acceleration"] = float(answer.acceleration[value, cell])
             if answer.n_differing is not None:
                 found["n_differing"] = int(answer.n_differing[cell])
-            return found | {name: float(values[value, cell]) for name, values in own.items()}
+            return found | {name: values[value, cell].item() for name, values in own.items()}
 
         replicates = answer.replicates.reshape(n_values * n_cells, n_resamples)
         replicates.flags.writeable = False

@@ -172,9 +172,11 @@ def approximate_randomization(
     questions = questions_of(sample.bounds)
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
-        observed = observe(questions, sample, cells)
-        found = swap_answer(questions, sample, run, cells=cells, observed=observed)
-        return found, dict(zip(("estimate_a", "estimate_b"), observed.own, strict=True))
+        of_a = observe(sample.bounds[:n], sample, cells)
+        of_b = observe(sample.bounds[n:], sample, cells)
+        scale = np.nan_to_num(np.abs(of_a) + np.abs(of_b))
+        found = swap_answer(questions, sample, run, cells=cells, scale=scale)
+        return found, {"estimate_a": of_a, "estimate_b": of_b}
 
     result: RandomizationResult | Table[RandomizationResult] = report(
         RandomizationResult, first.names, questions, sample, answer, common, started
