@@ -40,8 +40,8 @@ class Components(NamedTuple):
         more = names[int(left[1] < left[0])]
         return (
             f"of the variance {shares[0]} comes from {names[0]}, {shares[1]} from {names[1]}, "
-            f"{shares[2]} from their pairs; twice as many levels of {more} would bring the standard error "
-            f"from {short(np.sqrt(total))} to {short(min(left))}"
+            f"{shares[2]} from their pairs; twice as many levels of {more} would bring the "
+            f"standard error from {short(np.sqrt(total))} to {short(min(left))}"
         )
 
 

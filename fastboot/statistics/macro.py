@@ -40,12 +40,9 @@ class _Macro(Statistic):
 
     def _mean(self, values: Floats, axis: int) -> Floats:
         """Mean over the groups."""
-        if not self._skip:
-            mean: Floats = values.mean(axis=axis)
-            return mean
-        there = np.isfinite(values)
-        total: Floats = np.where(there, values, 0.0).sum(axis=axis)
-        return total / there.sum(axis=axis)
+        there = np.isfinite(values) if self._skip else np.ones(values.shape, np.bool_)
+        mean: Floats = np.where(there, values, 0.0).sum(axis=axis) / there.sum(axis=axis)
+        return mean
 
 
 class _AdditiveMacro(_Macro, Additive):
