@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fastboot.statistics.estimand import Estimand
 from fastboot.units import Layout, Tally, Units
 
-__all__ = ["Influence", "influence", "influence_of_weights", "rounding"]
+__all__ = ["Influence", "influence", "influence_of_weights", "leave_one_out", "rounding"]
 
 Floats = NDArray[np.float64]
 
@@ -86,6 +86,23 @@ def influence(estimand: Estimand, units: Units) -> Influence:
             counts = None if units.counts is None else units.counts[start:stop]
             sums.add(observed[:, cells] - value, parts, counts)
         return sums.influence(layout.sizes)
+
+
+def leave_one_out(estimand: Estimand, units: Units) -> Floats:
+    """Return the change of every value as a unit is left out, shape (n_values, n_units).
+
+    Parameters
+    ----------
+    estimand
+        Without statistics of row weights.
+    units
+        Listed singly, one cell.
+    """
+    totals = units.totals()
+    single = units.expand(_listed(units, 0, units.n_units), 1)
+    left = [total - own for total, own in zip(totals, single, strict=True)]
+    observed = estimand.value(totals, [], (1,))
+    return observed - estimand.value(left, [], (units.n_units,))
 
 
 def _parts(units: Units, start: int, stop: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ bootstrap    "constant"        no term varies: every resample is the sample
 bootstrap    "collapse"        the units are few classes: a multinomial over classes
 bootstrap    "rows"            at most 256 units in a part: every draw a place
 bootstrap    "patterns"        up to 12 terms: tables of count patterns
+bootstrap    "order"           a quantile alone, of rows: the rank of one draw has a known law
 bootstrap    "weights"         more terms, tallies, ranks, any function: the weights of the same
                                draws are written down
 swaps        "constant"        no unit differs between the systems
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 from fastboot import engine
 from fastboot.statistics.base import Vector
 from fastboot.statistics.estimand import Bound, Estimand
+from fastboot.statistics.order import OrderStatistic
 from fastboot.statistics.weighted import Weighted
 from fastboot.sums import (
     UNITS_PER_DRAWN_CLASS,
@@ -76,8 +78,13 @@ SWAP_PATHS = ("enumeration", "collapse", "tables", "weights")
 _MOST_ENUMERATED_UNITS = 24
 # Bytes of one batch of weights, and of the sums of one range of replicates, of one thread.
 _BATCH = 1 << 20
+# Bytes more for each cell: the call of a statistic for a cell (10 us) is worth 64 replicates of a
+# few rows.
+_BATCH_OF_CELL = 1 << 11
 _RANGE = 1 << 23
 _LARGEST_BATCH = 1_024  # replicates; more save no overhead
+# Seconds of the rank of one order statistic or two neighbours (bench_order).
+_ORDER_DRAW = 2e-7
 # Seconds of one row in one pass over weights, for the length of steps only.
 _PASS = 4e-9
 
@@ -341,7 +348,8 @@ def weigh(
     evaluate = evaluator(estimand, units, measure, n_cells, n_drawn)
     out = np.empty((estimand.n_values, n_cells, run.n_resamples))
     largest = max(sampler.n_units, n_rows if estimand.weighted else 0)
-    batch = max(1, min(_LARGEST_BATCH, _BATCH // (8 * largest)))
+    batch = (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)
+    batch = max(1, min(_LARGEST_BATCH, batch))
 
     def task(r: range) -> Iterator[int]:
         for start in range(r.start, r.stop, batch) if len(r) else [0]:
@@ -402,11 +410,66 @@ def plain_bootstrap(
             sampler: Sampler = Classes(classes.counts, int(draws[0]), run.sequence)
             measure = measure_rows(estimand, rows)
             return weigh(estimand, classes, measure, sampler, 1, 0, n_drawn, run), classes
+    if run.path == "collapse":
+        raise ValueError(
+            "`path` is 'collapse', which counts equal units; "
+            f"{estimand.weighted[0].statistic.name if estimand.weighted else 'this statistic'} "
+            "needs every unit, leave it None"
+        )
+    if _is_order_draw(estimand, rows, layout, draws, run):
+        return _order_draws(estimand.weighted[0], rows.n_rows, run), units
     keys = keys_of(run.sequence, draws.size)
     sampler = Multinomial(layout, keys, draws, run.path)
     measure = measure_rows(estimand, rows)
     n_cells = layout.n_cells
     return weigh(estimand, units, measure, sampler, n_cells, rows.n_rows, n_drawn, run), units
+
+
+def _is_order_draw(
+    estimand: Estimand, rows: RowsOfCells, layout: Layout, draws: Integers, run: Run
+) -> bool:
+    """Tell whether one order statistic of rows that count alike is all that is asked for."""
+    return (
+        run.path is None
+        and not estimand.terms
+        and len(estimand.weighted) == 1
+        and isinstance(estimand.weighted[0].statistic, OrderStatistic)
+        and layout.unit_of_row is None
+        and not rows.factors.size
+        and bool(draws[0] == layout.n_units)
+    )
+
+
+def _order_draws(bound: Bound, n_rows: int, run: Run) -> Replicates:
+    """Return the replicates of an order statistic from its rank among the draws."""
+    from fastboot.kernels.order import fill_order_indices, fill_order_pairs
+
+    statistic, values = bound.statistic, np.sort(bound.columns[0])
+    assert isinstance(statistic, OrderStatistic)
+    k, share = statistic.neighbours(n_rows)
+    key = key_of(run.sequence)
+    out = np.empty((1, 1, run.n_resamples))
+
+    def task(r: range) -> Iterator[int]:
+        ranks = np.empty((2, len(r)), np.int64)
+        if share == 0.0:
+            fill_order_indices(n_rows, k, r.start, *key, ranks[0])
+            out[0, 0, r.start : r.stop] = values[ranks[0]]
+        else:
+            fill_order_pairs(n_rows, k, r.start, *key, ranks)
+            lower, upper = values[ranks]
+            out[0, 0, r.start : r.stop] = (1.0 - share) * lower + share * upper
+        yield len(r)
+
+    engine.run(
+        task,
+        n_steps=1,
+        n_replicates=run.n_resamples,
+        seconds=_ORDER_DRAW,
+        n_threads=run.n_threads,
+        progress=run.progress,
+    )
+    return Replicates(out, "order")
 
 
 def _classes(units: Units, path: str | None) -> Units | None:

@@ -244,7 +244,8 @@ class _Named(NamedTuple):
             "path": answer.path,
         }
         few = [few_units(int(n_units), design.unit) for n_units in answer.n_units]
-        always = (*self.sample.remarks, *design.remarks, *answer.remarks)
+        always = (*self.sample.remarks, *design.remarks)
+        said = answer.remarks or ("",) * n_values
 
         def fields(value: int, cell: int) -> dict[str, Any]:
             found: dict[str, Any] = {
@@ -254,7 +255,12 @@ class _Named(NamedTuple):
                 "rounding": float(answer.rounding[value, cell]),
                 "n_rows": int(answer.n_rows[cell]),
                 "n_units": int(answer.n_units[cell]),
-                "remarks": (*few[cell], *self.remarks[value], *always),
+                "remarks": (
+                    *few[cell],
+                    *self.remarks[value],
+                    *always,
+                    *filter(None, said[value : value + 1]),
+                ),
             }
             if answer.acceleration is not None:
                 found["acceleration"] = float(answer.acceleration[value, cell])

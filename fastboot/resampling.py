@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.block_length import block_length
 from fastboot.columns import Labels
-from fastboot.designs import Arrangement, Slices
-from fastboot.jackknife import Influence, influence, influence_of_weights, rounding
+from fastboot.components import components
+from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
+from fastboot.jackknife import Influence, influence, influence_of_weights, leave_one_out, rounding
 from fastboot.paths import (
+    Replicates,
     RowsOfCells,
     Run,
     evaluator,
@@ -27,6 +31,7 @@ from fastboot.sample import Sample
 from fastboot.statistics.estimand import Bound, Estimand, Question, estimand, moves
 from fastboot.statistics.weighted import Weighted
 from fastboot.units import Layout, Tally, Term, Units, from_rows
+from fastboot.weights import Sampler
 
 __all__ = [
     "Answer",
@@ -67,7 +72,7 @@ class Answer:
     n_differing
         Units of each cell that differ between two systems, shape (n_cells,); swaps only.
     remarks
-        Sentences about the run.
+        For each value a sentence about the run, or an empty one; none at all.
     """
 
     estimates: Floats
@@ -186,19 +191,30 @@ def resample(
     target = estimand(questions, sample.n_rows)
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
+    remarks: tuple[str, ...] = ("",) * target.n_values
     units = units_of(target, layout, drawn_vary=design.drawn_vary)
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
     if design.plain:
         draws = design.draws(layout)
         replicates, seen = plain_bootstrap(target, units, rows, layout, draws, run)
     else:
-        sampler = design.sampler(arrangement, run.sequence)
+        seen = units
+        length = _block_length(target, sample, layout, units)
         n_drawn = np.diff(layout.cell_offsets)[:, None]
         measure = measure_rows(target, rows)
-        replicates = weigh(
-            target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn, run
-        )
-        seen = units
+
+        def drawn_by(sampler: Sampler) -> Replicates:
+            return weigh(target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn, run)
+
+        replicates = drawn_by(design.sampler(arrangement, run.sequence, length))
+        if design.levels == "crossed":
+            first, second = (
+                drawn_by(crossed_sampler(arrangement, run.sequence, drawn)).values[:, 0]
+                for drawn in ((True, False), (False, True))
+            )
+            remarks = _shares(replicates.values[:, 0], first, second, design.names)
+        elif design.block_scheme:
+            remarks = (_length_sentence(length, design),) * target.n_values
     return Answer(
         estimates=_observed(target, sample, cells),
         replicates=replicates.values,
@@ -208,7 +224,40 @@ def resample(
                           sample.n_rows),
         n_rows=_rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
+        remarks=remarks,
     )  # fmt: skip
+
+
+def _shares(both: Floats, first: Floats, second: Floats, names: tuple[str, str]) -> tuple[str, ...]:
+    """Say of each value where its variance comes from."""
+    return tuple(
+        components(*replicates).sentence(names)
+        for replicates in zip(both, first, second, strict=True)
+    )
+
+
+def _block_length(target: Estimand, sample: Sample, layout: Layout, units: Units | None) -> float:
+    """Return the length of blocks: the one given, or the best for the most dependent value."""
+    design = sample.design
+    if not design.block_scheme:
+        return 1.0
+    if design.block_length is not None:
+        return design.block_length
+    if layout.offsets.size > 2 or target.weighted or units is None:
+        raise ValueError(
+            "`block_length` is None: it is chosen from one series, for statistics of sums; give it "
+            "(see fastboot.block_length) where strata or slices are resampled apart, or with "
+            "quantiles, ranks and functions"
+        )
+    values = leave_one_out(target, units)
+    chosen = max(block_length(row, scheme=design.scheme) for row in values)  # type: ignore[arg-type] # one of three
+    return chosen if design.scheme == "stationary" else float(math.ceil(chosen))
+
+
+def _length_sentence(length: float, design: Design) -> str:
+    mean = " on average" if design.scheme == "stationary" else ""
+    chosen = ", chosen by the data (Politis and White 2004)" if design.block_length is None else ""
+    return f"blocks of {length:.4g} rows{mean}{chosen}"
 
 
 def units_of(target: Estimand, layout: Layout, *, drawn_vary: bool) -> Units | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import kernel
-from fastboot.kernels.binomial import binomial, fair_binomial
+from fastboot.kernels.binomial import draw_binomials, fair_binomial
 from fastboot.kernels.philox import CLASSES, FLIPS
 
 __all__ = ["add_class_sums", "add_class_swap_sums", "find_classes"]
@@ -68,17 +68,21 @@ def add_class_sums(terms, counts, n_draws, first, key_0, key_1, sums):
     terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
     sums : shape (n_terms, n_replicates), added to
     """
-    n_terms, n_classes = terms.shape
-    n_units = counts.sum()
-    for r in range(sums.shape[1]):
-        draws = n_draws
-        units = n_units
-        for u in range(n_classes):
-            drawn = binomial(draws, counts[u], units, u, first + r, CLASSES, key_0, key_1)
-            draws -= drawn
-            units -= counts[u]
-            for k in range(n_terms):
-                sums[k, r] += drawn * terms[k, u]
+    n_replicates = sums.shape[1]
+    left = np.full(n_replicates, np.float64(n_draws))
+    drawn = np.empty(n_replicates)
+    words = np.empty((4, n_replicates), np.uint32)
+    accepted = np.empty(n_replicates, np.bool_)
+    units = counts.sum()
+    for u in range(counts.size):
+        draw_binomials(
+            left, counts[u], units, u, first, CLASSES, key_0, key_1, words, accepted, drawn
+        )
+        left -= drawn
+        units -= counts[u]
+        for k in range(terms.shape[0]):
+            for r in range(n_replicates):
+                sums[k, r] += drawn[r] * terms[k, u]
 
 
 @kernel

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import kernel
-from fastboot.kernels.binomial import binomial
+from fastboot.kernels.binomial import draw_binomials
 from fastboot.kernels.patterns import weigh
 from fastboot.kernels.philox import CLASSES
 from fastboot.kernels.places import BUFFER
@@ -42,12 +42,17 @@ def fill_class_weights(counts, draws, first, key_0, key_1, weights):
     counts : shape (n_classes,), int64: their multiplicities
     weights : shape (n_replicates, n_classes), float64, overwritten; a row sums to `draws`
     """
-    n_units = counts.sum()
-    for r in range(weights.shape[0]):
-        left = draws
-        units = n_units
-        for u in range(counts.size):
-            drawn = binomial(left, counts[u], units, u, first + r, CLASSES, key_0, key_1)
-            left -= drawn
-            units -= counts[u]
-            weights[r, u] = drawn
+    n_replicates = weights.shape[0]
+    left = np.full(n_replicates, np.float64(draws))
+    drawn = np.empty(n_replicates)
+    words = np.empty((4, n_replicates), np.uint32)
+    accepted = np.empty(n_replicates, np.bool_)
+    units = counts.sum()
+    for u in range(counts.size):
+        draw_binomials(
+            left, counts[u], units, u, first, CLASSES, key_0, key_1, words, accepted, drawn
+        )
+        left -= drawn
+        units -= counts[u]
+        for r in range(n_replicates):
+            weights[r, u] = drawn[r]

@@ -122,8 +122,8 @@ def weigh(
         )
         for i in range(drawn):
             weights[places[i]] += np.uint16(1)
+        position += min(BUFFER, share - total + 3) // 4
         total += drawn
-        position += BUFFER // 4
 
 
 @inlined
@@ -295,5 +295,5 @@ def _complete(terms, start, n_units, superblock, shares, first, law, key_0, key_
                 for i in range(drawn):
                     total += terms[k, start + places[i]]
                 partial[k, r] += total
+            position += min(BUFFER, left + 3) // 4
             left -= drawn
-            position += BUFFER // 4

@@ -25,6 +25,9 @@ _LOW = np.uint64(0xFFFFFFFF)
 def draw_places(position, wanted, n_units, block, replicate, key_0, key_1, words, places):
     """Draw up to BUFFER units from the words at `position`; return how many were drawn.
 
+    It reads min(BUFFER, wanted + 3) // 4 positions: a word that would be uneven may leave some
+    wanted.
+
     words : shape (BUFFER / 4, 4), uint32, scratch
     places : shape (BUFFER,), int64; the first `drawn` are overwritten
     """

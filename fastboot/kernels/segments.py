@@ -39,8 +39,8 @@ def add_segment_sums(terms, parts, keys, first, sums):
                     for i in range(drawn):
                         total += terms[k, start + places[i]]
                     sums[k, cell, r] += total
+                position += min(BUFFER, left + 3) // 4
                 left -= drawn
-                position += BUFFER // 4
 
 
 @kernel
@@ -64,5 +64,5 @@ def fill_segment_weights(parts, keys, first, weights):
                 )
                 for i in range(drawn):
                     row[start + places[i]] += 1.0
+                position += min(BUFFER, left + 3) // 4
                 left -= drawn
-                position += BUFFER // 4

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source, load
 from fastboot.rendering import count, short, to_json
-from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.additive import Additive, Ratio, Tally, Term
 
 __all__ = [
     "ReliabilityTable",
@@ -98,10 +98,6 @@ class _CalibrationError(_Scored):
         super().__init__(*args)
         self._n_bins = n_bins
 
-    @property
-    def n_terms(self) -> int:
-        return self._n_bins + 1
-
     def bins(self, gold: Labels, *scores: Floats) -> _Bins:
         """Return the bin of each row, its confidence, and whether it came true."""
         codes = self._codes(gold, scores)
@@ -115,12 +111,10 @@ class _CalibrationError(_Scored):
 
     def terms(self, gold: Labels, *scores: Floats) -> Sequence[Term]:
         bins, confidence, right = self.bins(gold, *scores)
-        gaps = right - confidence
-        return *(np.where(bins == k, gaps, 0.0) for k in range(self._n_bins)), 1.0
+        return Tally(bins, self._n_bins, right - confidence), 1.0
 
-    def finish(self, *sums: Any) -> Any:
-        *gaps, n_rows = sums
-        return sum(np.abs(gap) for gap in gaps) / n_rows
+    def finish(self, gaps: Any, n_rows: Any) -> Any:
+        return np.abs(gaps).sum(axis=0) / n_rows
 
 
 def log_loss(
@@ -159,12 +153,11 @@ def log_loss(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.probability import log_loss
-    >>> loss = log_loss(["spam", "ham"], [0.5, 0.5], pos_label="spam")
+    >>> loss = fb.log_loss(["spam", "ham"], [0.5, 0.5], pos_label="spam")
     >>> round(fb.bootstrap(loss, rng=0).estimate, 6)
     0.693147
     >>> columns = [[0.5, 0.2], [0.25, 0.3], [0.25, 0.5]]
-    >>> loss = log_loss(["eggs", "spam"], columns, labels=["eggs", "ham", "spam"])
+    >>> loss = fb.log_loss(["eggs", "spam"], columns, labels=["eggs", "ham", "spam"])
     >>> round(fb.bootstrap(loss, rng=0).estimate, 6)
     0.693147
     """
@@ -201,10 +194,9 @@ def brier_score(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.probability import brier_score
-    >>> fb.bootstrap(brier_score([1, 0], [0.5, 0.5]), rng=0).estimate
+    >>> fb.bootstrap(fb.brier_score([1, 0], [0.5, 0.5]), rng=0).estimate
     0.5
-    >>> fb.bootstrap(brier_score([1, 0], [0.5, 0.5], scale_by_half=True), rng=0).estimate
+    >>> fb.bootstrap(fb.brier_score([1, 0], [0.5, 0.5], scale_by_half=True), rng=0).estimate
     0.25
     """
     if not isinstance(scale_by_half, bool | np.bool_):
@@ -258,8 +250,7 @@ def calibration_error(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.probability import calibration_error
-    >>> error = calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=2)
+    >>> error = fb.calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=2)
     >>> fb.bootstrap(error, rng=0).estimate
     0.5
     """
@@ -333,8 +324,8 @@ def reliability_table(
 
     Examples
     --------
-    >>> from fastboot.statistics.probability import reliability_table
-    >>> reliability_table([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=3)
+    >>> import fastboot as fb
+    >>> fb.reliability_table([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=3)
                  bin       count  confidence    accuracy
          [0, 0.3333]           2        0.25           1
     (0.3333, 0.6667]           0           -           -

@@ -1,0 +1,151 @@
+"""The mean of per-group values: every group counts the same, however many rows it has."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.columns import Column, Labels, Source
+from fastboot.statistics.additive import Additive, AdditiveVector, Tally, Term
+from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.weighted import Weighted
+
+__all__ = ["macro"]
+
+Floats = NDArray[np.float64]
+
+
+class _Macro(Statistic):
+    """What both kinds share: the statistic of a group, and the column of the groups."""
+
+    def __init__(self, statistic: Any, by: Source, *, skip_undefined: bool) -> None:
+        own = Column(by, "label", "by")
+        super().__init__(*statistic.columns, own, name=f"macro({statistic.name})")
+        self._statistic = statistic
+        self._skip = skip_undefined
+        self._n_groups = 0
+        self._sizes: list[int] = []
+
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        bound = copy.copy(self)
+        bound._statistic = self._statistic.bind([columns[:-1] for columns in systems])
+        bound._n_groups = len(systems[0][-1].values)
+        if isinstance(bound._statistic, Vector):
+            bound.__dict__["labels"] = bound._statistic.labels
+        return bound
+
+    def _mean(self, values: Floats, axis: int) -> Floats:
+        """Mean over the groups."""
+        there = np.isfinite(values) if self._skip else np.ones(values.shape, np.bool_)
+        mean: Floats = np.where(there, values, 0.0).sum(axis=axis) / there.sum(axis=axis)
+        return mean
+
+
+class _AdditiveMacro(_Macro, Additive):
+    @property
+    def n_terms(self) -> int:
+        return int(self._statistic.n_terms)
+
+    def terms(self, *columns: Any) -> Sequence[Term]:
+        groups: Labels = columns[-1]
+        terms = self._statistic.terms(*columns[:-1])
+        # What `finish` must know of them: a bound statistic serves one table.
+        self._sizes = [term.size if isinstance(term, Tally) else 0 for term in terms]
+        return [_by_group(term, groups) for term in terms]
+
+    def finish(self, *sums: Any) -> Any:
+        # A tally of C classes in G groups came as one of G x C: its classes go first again.
+        by_class = [
+            total
+            if size == 0
+            else np.moveaxis(total.reshape(self._n_groups, size, *total.shape[1:]), 1, 0)
+            for size, total in zip(self._sizes, sums, strict=True)
+        ]
+        values = np.asarray(self._statistic.finish(*by_class), dtype=np.float64)
+        return self._mean(values, 1 if isinstance(self, Vector) else 0)
+
+
+class _AdditiveVectorMacro(_AdditiveMacro, AdditiveVector):
+    pass
+
+
+class _WeightedMacro(_Macro, Weighted):
+    def prepare(self, *columns: Any) -> Any:
+        codes, values = columns[-1]
+        groups = [np.flatnonzero(codes == group) for group in range(len(values))]
+        return [
+            (rows, self._statistic.prepare(*(_taken(column, rows) for column in columns[:-1])))
+            for rows in groups
+        ]
+
+    def values(self, prepared: Any, weights: Floats) -> Any:
+        by_group = [
+            self._statistic.values(own, np.ascontiguousarray(weights[:, rows]))
+            for rows, own in prepared
+        ]
+        return self._mean(np.stack(by_group), 0)
+
+
+def _by_group(term: Term, groups: Labels) -> Tally:
+    n_groups = len(groups.values)
+    if not isinstance(term, Tally):
+        return Tally(groups.codes, n_groups, term)
+    codes = np.where(term.codes < 0, -1, groups.codes * term.size + term.codes)
+    return Tally(codes, n_groups * term.size, term.values)
+
+
+def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
+    if isinstance(column, Labels):
+        return column._replace(codes=column.codes[rows])
+    return column[rows]
+
+
+def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> Additive | Weighted:
+    """Return the mean of the values of a statistic in each group: the macro average.
+
+    (1 / G) sum over groups g of statistic(rows of g). Every group counts the same; the statistic
+    itself, over all rows, is the micro average, in which every row does. The two are different
+    estimands with different errors: with ``strata=by`` the groups are fixed and only their rows are
+    drawn; with ``groups=by`` the groups themselves are a sample (of languages, of users); else rows
+    are drawn whatever their group.
+
+    Parameters
+    ----------
+    statistic
+        Of each group, such as ``fb.accuracy("gold", "predicted")``.
+    by
+        Column name, or array of shape (n_rows,): the group of every row. A string, an integer, a
+        boolean or a finite number.
+    skip_undefined
+        Leave a group out of the mean where its value is undefined (no row of it was drawn, say).
+        By default the mean is undefined then, and counted.
+
+    Raises
+    ------
+    TypeError
+        `statistic` is none, or `skip_undefined` is not True or False.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> correct, language = [1, 1, 1, 0, 0, 1], ["en", "en", "en", "en", "de", "de"]
+    >>> per_language = fb.macro(fb.mean(correct), by=language)
+    >>> fb.bootstrap(per_language, strata=language, rng=0).estimate
+    0.625
+    """
+    if not isinstance(skip_undefined, bool | np.bool_):
+        raise TypeError(f"`skip_undefined` is {skip_undefined!r}; it must be True or False")
+    if isinstance(statistic, AdditiveVector):
+        return _AdditiveVectorMacro(statistic, by, skip_undefined=bool(skip_undefined))
+    if isinstance(statistic, Additive):
+        return _AdditiveMacro(statistic, by, skip_undefined=bool(skip_undefined))
+    if isinstance(statistic, Weighted) and not isinstance(statistic, Vector):
+        return _WeightedMacro(statistic, by, skip_undefined=bool(skip_undefined))
+    raise TypeError(
+        f"`statistic` is {statistic!r}; macro averages a statistic with one value, such as "
+        "fb.accuracy('gold', 'predicted'), or an additive one with several"
+    )
