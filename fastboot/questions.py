@@ -244,6 +244,7 @@ class _Named(NamedTuple):
             "path": answer.path,
         }
         few = [few_units(int(n_units), design.unit) for n_units in answer.n_units]
+        accelerations = answer.acceleration
         always = (*self.sample.remarks, *design.remarks)
         said = answer.remarks or ("",) * n_values
 
@@ -262,8 +263,8 @@ class _Named(NamedTuple):
                     *filter(None, said[value : value + 1]),
                 ),
             }
-            if answer.acceleration is not None:
-                found["acceleration"] = float(answer.acceleration[value, cell])
+            if accelerations is not None:
+                found["acceleration"] = float(accelerations[value, cell])
             if answer.n_differing is not None:
                 found["n_differing"] = int(answer.n_differing[cell])
             return found | {name: values[value, cell].item() for name, values in own.items()}
