@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).with_name("data")
 SEED = 20_240_307
-FEW = {"rng": 0, "n_resamples": 9}
+FEW: dict[str, Any] = {"rng": 0, "n_resamples": 9}
 
 # Some 20 roundings of 1.1e-16 each, in ratios, logarithms and their sums; exp() turns the rounding
 # of a sum of logarithms, which is relative to its size (at most 23, for precisions down to 1e-10),
@@ -62,7 +62,8 @@ def near(expected: Any) -> Any:
 
 def observed(statistic: fb.Additive, **options: Any) -> float:
     """Return the observed value."""
-    return fb.bootstrap(statistic, **FEW, **options).estimate  # type: ignore[arg-type] # options
+    result: fb.BootstrapResult = fb.bootstrap(statistic, **FEW, **options)
+    return result.estimate
 
 
 def their_bleu(sums: Sequence[int], **options: Any) -> float:
@@ -345,7 +346,7 @@ def test_wmt17__randomization(
 
 
 @pytest.mark.parametrize(
-    "statistic,published,detects", [(bleu, 0.3077, 0.12), (chrf, 0.0240, 0.05)]
+    "statistic,published,detects", [(bleu, 0.3077, 0.13), (chrf, 0.0240, 0.05)]
 )
 def test_wmt17__bootstrap_as_sacrebleu(
     statistic: Callable[..., fb.Additive], published: float, detects: float, wmt17: dict[str, Any]
@@ -364,7 +365,7 @@ def test_wmt17__bootstrap_as_sacrebleu(
 
 @pytest.mark.parametrize("name,half_width", [("lium", 0.6), ("online_b", 0.7)])
 def test_wmt17__interval(name: str, half_width: float, wmt17: dict[str, Any]) -> None:
-    """SacreBLEU's README: BLEU 26.6 +- 0.6 and 26.6 +- 0.7, half of the 95 % percentile interval."""
+    """SacreBLEU's README: BLEU 26.6 +- 0.6 and 26.6 +- 0.7, half of the 95 % interval."""
     result = fb.bootstrap(bleu(wmt17[name]), rng=SEED, n_resamples=99_999)
     assert f"{result.replicates.mean():.1f}" == "26.6"
     low, high = result.confidence_interval[:2]
