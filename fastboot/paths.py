@@ -497,7 +497,7 @@ def _add_up(
 ) -> Replicates:
     """Return the replicates from kernels that add sums."""
     n_cells = units.layout.n_cells
-    out = np.empty((estimand.n_values, n_cells, run.n_resamples))
+    out = np.empty((estimand.n_values, estimand.n_cells or n_cells, run.n_resamples))
 
     def task(r: range) -> Iterator[int]:
         sums = np.zeros((units.n_sums, n_cells, len(r)))

@@ -172,7 +172,8 @@ class Table(Mapping[Any, R], Generic[R]):
         tails = intervals.tails_of(level, alternative)
         whole = np.flatnonzero((self.n_undefined == 0) & ~np.isnan(self.estimates))
         return self._of_rows(
-            whole[:0] if method == "bca" else whole,  # whose levels differ from row to row
+            # Their levels, or t, differ from row to row.
+            whole[:0] if method in {"bca", "studentized"} else whole,
             lambda rows, defined: np.stack(
                 intervals.limits(defined, self.estimates[rows], tails, method, alternative), axis=1
             ),
