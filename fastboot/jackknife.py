@@ -187,7 +187,7 @@ def influence_of_weights(evaluate: Callable[[int, Floats], Floats], layout: Layo
     block_of_unit = (units - starts[cells]) % n_blocks[cells]
     values = np.concatenate(
         [
-            evaluate(block, np.where(block_of_unit == block, 0.0, 1.0)[None])
+            evaluate(-1, np.where(block_of_unit == block, 0.0, 1.0)[None])
             for block in range(int(n_blocks.max()))
         ],
         axis=2,

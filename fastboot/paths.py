@@ -60,6 +60,7 @@ __all__ = [
     "Replicates",
     "RowsOfCells",
     "Run",
+    "add_up",
     "evaluator",
     "measure_exchanged",
     "measure_rows",
@@ -214,11 +215,7 @@ class _Measured(NamedTuple):
                 with np.errstate(all="ignore"):
                     returned = statistic.values(prepared, some)
             except Exception as error:
-                last = first + start + len(some) - 1
-                error.add_note(
-                    f"{statistic.name}, in replicate {first + start}"
-                    + (f" or up to {last}" if len(some) > 1 else "")
-                )
+                error.add_note(f"{statistic.name}, {_which(first + start, len(some))}")
                 raise
             wanted = (len(out), len(some)) if isinstance(statistic, Vector) else (len(some),)
             value = np.asarray(returned, dtype=np.float64)
@@ -231,7 +228,13 @@ class _Measured(NamedTuple):
         return out
 
 
-# From the first replicate's number (for messages) and the weights of the units, shape
+def _which(first: int, n: int) -> str:
+    if first < 0:
+        return "of the rows given, not of a resample"
+    return f"in replicate {first}" + (f" or up to {first + n - 1}" if n > 1 else "")
+
+
+# From the first replicate's number (for messages; negative for none) and the weights of the units, shape
 # (n_replicates, n_units), to the values of each statistic, shape (n_labels, n_cells, n_replicates).
 Measure = Callable[[int, Floats], list[Floats]]
 
@@ -403,7 +406,7 @@ def plain_bootstrap(
     if units is not None and not estimand.weighted:
         if units.sparse is None:
             additions, classes = bootstrap_additions(units, run.sequence, draws, run.path)
-            return _add_up(estimand, units, additions, n_drawn, run), classes or units
+            return add_up(estimand, units, additions, n_drawn, run), classes or units
         classes = _classes(units, run.path)
         if classes is not None:
             assert classes.counts is not None
@@ -458,7 +461,9 @@ def _order_draws(bound: Bound, n_rows: int, run: Run) -> Replicates:
         else:
             fill_order_pairs(n_rows, k, r.start, *key, ranks)
             lower, upper = values[ranks]
-            out[0, 0, r.start : r.stop] = (1.0 - share) * lower + share * upper
+            between = (1.0 - share) * lower + share * upper
+            # Equal values have just that value, without a rounding.
+            out[0, 0, r.start : r.stop] = np.where(lower == upper, lower, between)
         yield len(r)
 
     engine.run(
@@ -492,10 +497,22 @@ def _constant(estimand: Estimand, units: Units | None, n_drawn: Any, run: Run) -
     )
 
 
-def _add_up(
+def add_up(
     estimand: Estimand, units: Units, additions: Sequence[Addition], n_drawn: Any, run: Run
 ) -> Replicates:
-    """Return the replicates from kernels that add sums."""
+    """Return the replicates from kernels that add sums.
+
+    Parameters
+    ----------
+    estimand, units
+        Of dense terms only.
+    additions
+        The kernel calls of every range of replicates.
+    n_drawn
+        As in `evaluator`.
+    run
+        How to run.
+    """
     n_cells = units.layout.n_cells
     out = np.empty((estimand.n_values, estimand.n_cells or n_cells, run.n_resamples))
 
@@ -565,7 +582,7 @@ def swap(
         return Replicates(value, "enumeration")
     if dense and units is not None and layout.n_cells == 1 and run.path != "weights":
         additions = swap_additions(_chosen(units, differing), key_of(run.sequence), run.path)
-        return _add_up(estimand, units, additions, 0, run)
+        return add_up(estimand, units, additions, 0, run)
     sampler = Swaps(differing, layout.n_units, run.sequence)
     return weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, run)
 

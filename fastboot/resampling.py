@@ -118,7 +118,7 @@ def _observed(target: Estimand, sample: Sample, cells: Slices | None) -> Floats:
     totals = totals_of(target.terms, sample.n_rows, cells)
     rows = RowsOfCells.of(_row_layout(sample.n_rows, cells), sample.factors, sample.n_rows)
     measure = measure_rows(target, rows)
-    weighted = [one[:, :, 0] for one in measure(0, np.ones((1, sample.n_rows)))]
+    weighted = [one[:, :, 0] for one in measure(-1, np.ones((1, sample.n_rows)))]
     return target.value(totals, weighted, (n_cells,))
 
 
@@ -268,14 +268,25 @@ def _block_length(target: Estimand, sample: Sample, layout: Layout, units: Units
         return 1.0
     if design.block_length is not None:
         return design.block_length
-    if layout.offsets.size > 2 or target.weighted or units is None:
+    if not target.terms and not target.weighted:  # missing values
+        return 1.0
+    if sample.slices is not None or layout.offsets.size > 2 or target.weighted or units is None:
         raise ValueError(
             "`block_length` is None: it is chosen from one series, for statistics of sums; give it "
             "(see fastboot.block_length) where strata or slices are resampled apart, or with "
             "quantiles, ranks and functions"
         )
-    values = leave_one_out(target, units)
-    chosen = max(block_length(row, scheme=design.scheme) for row in values)  # type: ignore[arg-type] # one of three
+    changes = leave_one_out(target, units)
+    # Without changes all resamples are alike, in blocks of any length.
+    varied = [change for change in changes if (change != change[0]).any()]
+    try:
+        lengths = [block_length(change, scheme=design.scheme) for change in varied]  # type: ignore[arg-type] # one of three
+    except ValueError as error:
+        raise ValueError(
+            "`block_length` is None but cannot be chosen from how much each row changes the "
+            f"statistic; give it. There {error}"
+        ) from error
+    chosen = max(lengths, default=1.0)
     return chosen if design.scheme == "stationary" else float(math.ceil(chosen))
 
 

@@ -1,24 +1,24 @@
 """Labels of two samples, permuted, in plain Python: who of the pooled units comes to the first.
 
-The law: every choice of as many units as the first sample has is equally likely. Unit by unit, a
-number u uniform on [0, 1) is compared with (units wanted) / (units left). The digits of u in base
-2**32 are words, and as many are read as it takes to know which is larger.
+The law: every choice of as many units as the first sample has is equally likely. Every unit is
+chosen with a probability near the wanted share; then units drawn at random are added, or taken
+away, until there are as many as wanted. Given its size, the choice is uniform all along.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, count, product
+from itertools import combinations, product
 from typing import TypeVar
 
-from fastboot.reference.draws import Key, Seed, key, philox
+from fastboot.reference.draws import PLACES, Key, Seed, key, philox, places
 
 __all__ = ["LABELS", "all_labels", "labels", "permutation_pvalue"]
 
 Row = TypeVar("Row")
 
-# The last word of a counter; its upper 24 bits count digits.
+# The last word of a counter; its upper 24 bits name the digit.
 LABELS = 15
 
 
@@ -26,28 +26,27 @@ def labels(n: int, chosen: int, seed: Seed, replicate: int) -> list[bool]:
     """Choose `chosen` of n units.
 
     >>> labels(5, 2, 0, 0)
-    [True, False, False, True, False]
+    [True, False, True, False, False]
     """
     words = key(seed)
-    flags: list[bool] = []
-    for unit in range(n):
-        share = Fraction(chosen - sum(flags), n - unit)
-        flags.append(_below(share, unit, replicate, words))
+    # The share in 256ths, rounded away from a half.
+    near = 256 * chosen // n if 2 * chosen <= n else 256 - 256 * (n - chosen) // n
+    flags = [_number(unit, replicate, words) < near for unit in range(n)]
+    adds = sum(flags) < chosen
+    draws = places(n, (0, replicate, PLACES), words)
+    while sum(flags) != chosen:
+        flags[next(draws)] = adds
     return flags
 
 
-def _below(share: Fraction, unit: int, replicate: int, key: Key) -> bool:
-    """Tell whether the uniform number of a unit is below a share."""
-    low, width = Fraction(0), Fraction(1)
-    for digit in count():
-        word = philox((unit // 4, 0, replicate, LABELS + (digit << 8)), key)[unit % 4]
-        width /= 2**32
-        low += word * width
-        if low + width <= share:
-            return True
-        if low >= share:
-            return False
-    raise AssertionError
+def _number(unit: int, replicate: int, key: Key) -> int:
+    """Eight binary digits, from the highest on; a digit is 0 where its bit is 1."""
+    position, bit = divmod(unit, 128)
+    number = 0
+    for digit in range(1, 9):
+        words = philox((position, 0, replicate, LABELS + (digit << 8)), key)
+        number = 2 * number + 1 - (words[bit // 32] >> bit % 32 & 1)
+    return number
 
 
 def all_labels(sizes: Sequence[tuple[int, int]]) -> Iterator[list[bool]]:
