@@ -74,7 +74,8 @@ def relabel_answer(
     scale = np.nan_to_num(np.abs(observed))
     errors = rounding(whole, split, scale, sample.n_rows)
     log_ways = _log_ways(layout.sizes, n_first)
-    n_relabellings = np.exp(np.add.reduceat(log_ways, first_parts))
+    with np.errstate(over="ignore"):
+        n_relabellings = np.exp(np.add.reduceat(log_ways, first_parts))
     if layout.n_cells == 1 and n_relabellings[0] < 2 * _MOST_ENUMERATED:
         n_relabellings[0] = math.prod(_ways(layout.sizes, n_first))  # exactly
     replicates = _relabelled(whole, pool, cells, layout, n_first, n_relabellings, run)
