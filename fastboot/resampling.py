@@ -142,6 +142,9 @@ def totals_of(terms: Sequence[Term], n_rows: int, cells: Slices | None) -> list[
     n_cells = 1 if cells is None else len(cells.values)
 
     def total(term: Term) -> Any:
+        if isinstance(term, Tally) and cells is None and np.ndim(term.values) == 0:
+            counts = np.bincount(term.codes + 1, minlength=term.size + 1)[1:]
+            return (counts * float(term.values))[:, None]
         if isinstance(term, Tally):
             there = term.codes >= 0
             values = np.broadcast_to(term.values, codes.shape)[there]
@@ -242,7 +245,7 @@ def resample(
         replicates=replicates.values,
         path=replicates.path,
         influence=_influence(target, sample, arrangement, seen, bca=method == "bca"),
-        rounding=rounding(target, units, np.maximum(scale, _largest(replicates.values)),
+        rounding=rounding(target, seen, np.maximum(scale, _largest(replicates.values)),
                           sample.n_rows),
         n_rows=_rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,

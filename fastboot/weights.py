@@ -19,7 +19,6 @@ __all__ = [
     "SMALL_PART",
     "AllLabels",
     "Blocks",
-    "Classes",
     "Crossed",
     "Exponential",
     "Labels",
@@ -141,34 +140,6 @@ def _fill_patterns(
         part = np.empty((len(weights), end - begin))
         fill_pattern_weights(superblock, shares, first, law, *key, part)
         weights[:, start + begin : start + end] = part
-
-
-class Classes:
-    """Draws with replacement among classes of equal units.
-
-    Parameters
-    ----------
-    counts
-        Multiplicities, shape (n_classes,).
-    n_draws
-        Draws in all.
-    seed
-        Of the words.
-    """
-
-    path = "collapse"
-
-    def __init__(self, counts: Integers, n_draws: int, seed: np.random.SeedSequence) -> None:
-        self.n_units = counts.size
-        self.seconds = 77e-9 * counts.size
-        self._arguments = counts, n_draws
-        self._key = key_of(seed)
-
-    def fill(self, first: int, weights: Floats) -> None:
-        """Overwrite the weights."""
-        from fastboot.kernels.multinomial import fill_class_weights
-
-        fill_class_weights(*self._arguments, first, *self._key, weights)
 
 
 class Poisson:

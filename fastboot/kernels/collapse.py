@@ -62,12 +62,15 @@ def find_classes(bits, table, members, counts):
 
 
 @kernel
-def add_class_sums(terms, counts, n_draws, first, key_0, key_1, sums):
+def add_class_sums(terms, entries, counts, n_draws, first, key_0, key_1, sums):
     """Sums of n_draws draws with replacement from all classes for consecutive replicates.
 
     terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
-    sums : shape (n_terms, n_replicates), added to
+    entries : of tallies, see `add_pattern_products`
+    sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
+    offsets, places, values = entries
+    n_terms = terms.shape[0]
     n_replicates = sums.shape[1]
     left = np.full(n_replicates, np.float64(n_draws))
     drawn = np.empty(n_replicates)
@@ -80,21 +83,31 @@ def add_class_sums(terms, counts, n_draws, first, key_0, key_1, sums):
         )
         left -= drawn
         units -= counts[u]
-        for k in range(terms.shape[0]):
+        for k in range(n_terms):
             for r in range(n_replicates):
                 sums[k, r] += drawn[r] * terms[k, u]
+        if offsets.size > 0:
+            for e in range(offsets[u], offsets[u + 1]):
+                row = sums[n_terms + places[e]]
+                for r in range(n_replicates):
+                    row[r] += drawn[r] * values[e]
 
 
 @kernel
-def add_class_swap_sums(terms, counts, first, key_0, key_1, sums):
+def add_class_swap_sums(terms, entries, counts, first, key_0, key_1, sums):
     """Sums of the swapped units of all classes for consecutive replicates.
 
     terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
-    sums : shape (n_terms, n_replicates), added to
+    entries : of tallies, see `add_pattern_products`
+    sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
-    n_terms, n_classes = terms.shape
+    offsets, places, values = entries
+    n_terms = terms.shape[0]
     for r in range(sums.shape[1]):
-        for u in range(n_classes):
+        for u in range(counts.size):
             swapped = fair_binomial(counts[u], u, first + r, FLIPS, key_0, key_1)
             for k in range(n_terms):
                 sums[k, r] += swapped * terms[k, u]
+            if offsets.size > 0:
+                for e in range(offsets[u], offsets[u + 1]):
+                    sums[n_terms + places[e], r] += swapped * values[e]
