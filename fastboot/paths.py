@@ -231,8 +231,9 @@ def _which(first: int, n: int) -> str:
     return f"in replicate {first}" + (f" or up to {first + n - 1}" if n > 1 else "")
 
 
-# From the first replicate's number (for messages; negative for none) and the weights of the units, shape
-# (n_replicates, n_units), to the values of each statistic, shape (n_labels, n_cells, n_replicates).
+# From the first replicate's number (for messages; negative for none) and the weights of the units,
+# shape (n_replicates, n_units), to the values of each statistic, shape (n_labels, n_cells,
+# n_replicates).
 Measure = Callable[[int, Floats], list[Floats]]
 
 

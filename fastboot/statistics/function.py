@@ -50,7 +50,7 @@ class _Function(Weighted):
         return counts
 
     def _undefined(self, shape: tuple[int, ...]) -> Floats:
-        """Return values for no rows (Poisson counts that are all 0), of which few functions know."""
+        """Return values for no rows (Poisson counts all 0), of which few functions know."""
         labels = (len(self.labels),) if isinstance(self, Vector) else ()
         return np.full((*labels, *shape), np.nan)
 
