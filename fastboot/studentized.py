@@ -13,8 +13,8 @@ sums if the weights of the drawn units change, by no more than themselves. So th
 asked for sums that data cannot have (a correlation above 1), and what its sums cannot do together
 has no share. On every column, the difference of the values at +-1/128 and at +-1/256, extrapolated
 to 0 (Richardson 1911). Measured against closed forms for five units and more: errors of means,
-ratios, F-scores and correlations are wrong by 1e-9 of themselves at most, and by 400 roundings of
-the value.
+ratios, F-scores and correlations are wrong by 1e-9 of themselves at most, and by 400 times the
+rounding error of the value.
 """
 
 from __future__ import annotations
@@ -177,9 +177,10 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
         squares = np.empty((n_terms, n_terms, *shape))
         for (i, j), total in zip(pairs, sums[len(units.places) : -1], strict=True):
             squares[i, j] = squares[j, i] = total
-        negligible = by_cell((n_drawn + n_terms) * _NOISE * np.einsum("ii...->i...", squares))
-        shifts = totals - n_drawn * centres[:, :, None]
-        covariance = by_cell(squares - shifts[:, None] * shifts / n_drawn)
+        with np.errstate(all="ignore"):
+            negligible = by_cell((n_drawn + n_terms) * _NOISE * np.einsum("ii...->i...", squares))
+            shifts = totals - n_drawn * centres[:, :, None]
+            covariance = by_cell(squares - shifts[:, None] * shifts / n_drawn)
         drawn = by_cell(n_drawn)
 
         def of_sums(sums: Floats) -> Floats:
@@ -306,7 +307,7 @@ def _factor(covariance: Floats, negligible: Floats) -> Floats:
     left = covariance.copy()
     factor = np.zeros_like(covariance)
     for i, least in enumerate(negligible):
-        there = ~(left[i, i] <= least)  # undefined ones too
+        there = ~((left[i, i] <= least) & (least < np.inf))  # undefined ones too
         factor[i:, i] = np.where(there, left[i:, i] / np.sqrt(left[i, i]), 0.0)
         column = factor[i:, i]
         left[i:, i:] -= column[:, None] * column
