@@ -254,6 +254,7 @@ class _Named(NamedTuple):
                 "statistic": self.statistics[value],
                 "estimate": float(answer.estimates[value, cell]),
                 "acceleration": None,
+                "n_successes": None,
                 "rounding": float(answer.rounding[value, cell]),
                 "n_rows": int(answer.n_rows[cell]),
                 "n_units": int(answer.n_units[cell]),
@@ -278,8 +279,10 @@ class _Named(NamedTuple):
                     found["n_units"],
                     int(degrees_of_freedom[cell]),
                 )
-            if answer.proportions is not None and answer.proportions[value]:
-                found["n_successes"] = round(found["estimate"] * found["n_rows"])
+            if answer.proportions is not None:
+                found["n_successes"] = None
+                if answer.proportions[value]:
+                    found["n_successes"] = round(found["estimate"] * found["n_rows"])
             return found | {name: values[value, cell].item() for name, values in own.items()}
 
         replicates = answer.replicates.reshape(n_values * n_cells, n_resamples)

@@ -172,6 +172,15 @@ def test_slices() -> None:
     assert table.total.analytic_interval() == proportion_interval(5, 8)
 
 
+def test_several() -> None:
+    """A proportion beside another mean, in either order."""
+    right, score = [1, 1, 0, 0, 0], [0.1, 0.4, 0.9, 0.2, 0.4]
+    for names in (("right", "score"), ("score", "right")):
+        table = bootstrap({name: {"right": right, "score": score}[name] for name in names})
+        assert table["right"].analytic_interval() == proportion_interval(2, 5)
+        assert table["score"].analytic_interval().method == "t"
+
+
 @pytest.mark.parametrize(
     "values,options",
     [
