@@ -279,10 +279,8 @@ class _Named(NamedTuple):
                     found["n_units"],
                     int(degrees_of_freedom[cell]),
                 )
-            if answer.proportions is not None:
-                found["n_successes"] = None
-                if answer.proportions[value]:
-                    found["n_successes"] = round(found["estimate"] * found["n_rows"])
+            if answer.proportions is not None and answer.proportions[value]:
+                found["n_successes"] = round(found["estimate"] * found["n_rows"])
             return found | {name: values[value, cell].item() for name, values in own.items()}
 
         replicates = answer.replicates.reshape(n_values * n_cells, n_resamples)
