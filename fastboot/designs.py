@@ -36,6 +36,8 @@ Integers = NDArray[np.int64]
 SCHEMES = ("multinomial", "bayesian", "poisson", "moving", "circular", "stationary")
 LEVELS = ("nested", "crossed")
 _BLOCKS = ("moving", "circular", "stationary")
+# A word of its own for each draw: the counter of words has 32 bits.
+_MOST_DRAWN = 2**32
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,11 +363,11 @@ def check_design(
     groups, levels, strata, by, scheme, n_drawn, block_length, path
         As in :func:`fastboot.bootstrap`.
     """
-    if scheme not in SCHEMES:
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise ValueError(f"`scheme` is {scheme!r}; choose one of {', '.join(SCHEMES)}")
-    if levels is not None and levels not in LEVELS:
+    if levels is not None and not (isinstance(levels, str) and levels in LEVELS):
         raise ValueError(f"`levels` is {levels!r}; choose one of {', '.join(LEVELS)}, or None")
-    columns = _group_columns(groups, levels)
+    columns = _group_columns(groups, levels, data)
     design = Design(
         groups=columns,
         levels=levels,
@@ -383,33 +385,45 @@ def check_design(
     return design
 
 
-def _group_columns(groups: Any, levels: str | None) -> tuple[Source, ...]:
+def _group_columns(groups: Any, levels: str | None, data: object) -> tuple[Source, ...]:
     if groups is None:
         if levels is not None:
             raise TypeError(f"`levels` is {levels!r} but `groups` is None; name the groups")
         return ()
+    several = _several(groups, data)
     if levels is None:
-        return (groups,)
-    columns = tuple(groups) if isinstance(groups, list | tuple) else (groups,)
+        if len(several) > 1:
+            raise TypeError(
+                f"`groups` names {len(several)} columns but `levels` is None; name one, or choose "
+                f"levels={' or '.join(map(repr, LEVELS))}"
+            )
+        return several
+    # A longer list may hold the groups of all rows.
+    columns = tuple(groups) if isinstance(groups, list | tuple) and len(groups) <= 2 else several
     wanted = (2,) if levels == "crossed" else (1, 2)
     if len(columns) not in wanted:
         numbers = "two columns" if levels == "crossed" else "one column (and rows inside), or two"
         raise TypeError(
-            f"`groups` names {len(columns)} columns; levels={levels!r} takes {numbers}, such as "
-            '["user", "conversation"]'
+            f"`groups` names {count(len(columns), 'column')}; levels={levels!r} takes {numbers}, "
+            'such as ["user", "conversation"]'
         )
     return columns
 
 
 def _several(value: Any, data: object) -> tuple[Source, ...]:
-    """Return the columns of an argument that is one column or a list of several."""
+    """Return the columns of an argument that is one column or a list of several.
+
+    A list of strings holds names where all are columns of `data`, or one is and none comes twice:
+    the others are misspelt.
+    """
     if value is None:
         return ()
     if isinstance(value, list | tuple) and value:
         if all(isinstance(one, str) for one in value):
-            if data is not None and set(value) <= set(names(data)):
+            known = set() if data is None else set(names(data)).intersection(value)
+            if known and (known == set(value) or len(set(value)) == len(value)):
                 return tuple(value)
-        elif all(hasattr(one, "__len__") for one in value):
+        elif all(hasattr(one, "__len__") and not isinstance(one, bytes) for one in value):
             return tuple(value)
     return (value,)
 
@@ -417,8 +431,12 @@ def _several(value: Any, data: object) -> tuple[Source, ...]:
 def _check_drawn(n_drawn: Any) -> int | None:
     if n_drawn is None:
         return None
-    if not isinstance(n_drawn, int | np.integer) or isinstance(n_drawn, bool) or n_drawn < 1:
-        raise ValueError(f"`n_drawn` is {n_drawn!r}; it must be a whole number, 1 or more, or None")
+    whole = isinstance(n_drawn, int | np.integer) and not isinstance(n_drawn, bool)
+    if not whole or not 1 <= n_drawn <= _MOST_DRAWN:
+        raise ValueError(
+            f"`n_drawn` is {n_drawn!r}; it must be a whole number from 1 to {_MOST_DRAWN:,}, or "
+            "None"
+        )
     return int(n_drawn)
 
 
