@@ -202,27 +202,24 @@ class _Measured(NamedTuple):
         return out
 
     def _of_cell(self, first: int, prepared: Any, rows: Floats) -> Floats:
-        statistic = self.bound.statistic
-        assert isinstance(statistic, Weighted)
-        step = statistic.batch or len(rows) or 1
-        out = np.empty((self.bound.n_values, len(rows)))
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            try:
-                with np.errstate(all="ignore"):
-                    returned = statistic.values(prepared, some)
-            except Exception as error:
-                error.add_note(f"{statistic.name}, {_which(first + start, len(some))}")
-                raise
-            wanted = (len(out), len(some)) if isinstance(statistic, Vector) else (len(some),)
-            value = np.asarray(returned, dtype=np.float64)
-            if value.shape != wanted:
-                raise TypeError(
-                    f"{statistic.name}.values() returned shape {value.shape} for {len(some)} "
-                    f"replicates; return shape {wanted}"
-                )
-            out[:, start : start + step] = np.where(np.isfinite(value), value, np.nan)
-        return out
+        statistic = _weighted(self.bound)
+        n = len(rows)
+        if n == 0:  # the range that compiles kernels; these ran for the estimate
+            return np.empty((self.bound.n_values, 0))
+        try:
+            with np.errstate(all="ignore"):
+                returned = statistic.values(prepared, rows)
+        except Exception as error:
+            error.add_note(f"{statistic.name}, {_which(first, n)}")
+            raise
+        wanted = (self.bound.n_values, n) if isinstance(statistic, Vector) else (n,)
+        value = np.asarray(returned, dtype=np.float64)
+        if value.shape != wanted:
+            raise TypeError(
+                f"{statistic.name}.values() returned shape {value.shape} for {n} replicates; "
+                f"return shape {wanted}"
+            )
+        return np.where(np.isfinite(value), value, np.nan)
 
 
 def _which(first: int, n: int) -> str:
@@ -348,7 +345,7 @@ def weigh(
     """
     evaluate = evaluator(estimand, units, measure, n_cells, n_drawn)
     out = np.empty((estimand.n_values, n_cells, run.n_resamples))
-    batch = _batch_size(sampler, n_rows if estimand.weighted else 0, n_cells)
+    batch = _batch_size(estimand, sampler, n_rows, n_cells)
 
     def task(r: range) -> Iterator[int]:
         for start in range(r.start, r.stop, batch) if len(r) else [0]:
@@ -358,7 +355,7 @@ def weigh(
             out[:, :, start:stop] = evaluate(start, weights)
             yield stop - start
 
-    passes = sum(_seconds_per_row(bound) for bound in estimand.weighted)
+    passes = sum(_weighted(bound).seconds_per_row for bound in estimand.weighted)
     products = 0.0 if units is None else 1e-9 * units.n_sums * sampler.n_units
     engine.run(
         task,
@@ -371,9 +368,9 @@ def weigh(
     return Replicates(out, sampler.path)
 
 
-def _seconds_per_row(bound: Bound) -> float:
+def _weighted(bound: Bound) -> Weighted:
     assert isinstance(bound.statistic, Weighted)
-    return bound.statistic.seconds_per_row
+    return bound.statistic
 
 
 def plain_bootstrap(
@@ -520,7 +517,9 @@ def add_up(
     n_sums = 0 if units is None else units.n_sums
     out = np.empty((estimand.n_values, estimand.n_cells or n_cells, run.n_resamples))
     sizes = [bound.n_values for bound in estimand.weighted]
-    batch = 1 if weighing is None else _batch_size(weighing.sampler, weighing.n_rows, n_cells)
+    batch = 1
+    if weighing is not None:
+        batch = _batch_size(estimand, weighing.sampler, weighing.n_rows, n_cells)
 
     def task(r: range) -> Iterator[int]:
         sums = np.zeros((n_sums, n_cells, len(r)))
@@ -562,14 +561,16 @@ def add_up(
 
 
 def _weighing_seconds(estimand: Estimand, weighing: _Weighing) -> float:
-    passes = sum(_seconds_per_row(bound) for bound in estimand.weighted)
+    passes = sum(_weighted(bound).seconds_per_row for bound in estimand.weighted)
     return weighing.sampler.seconds + passes * weighing.n_rows
 
 
-def _batch_size(sampler: Sampler, n_rows: int, n_cells: int) -> int:
-    """Replicates whose weights are written at a time."""
-    largest = max(sampler.n_units, n_rows)
-    return max(1, min(_LARGEST_BATCH, (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)))
+def _batch_size(estimand: Estimand, sampler: Sampler, n_rows: int, n_cells: int) -> int:
+    """Replicates whose weights are written at a time, and measured between two looks at Ctrl-C."""
+    largest = max(sampler.n_units, n_rows if estimand.weighted else 0)
+    most = (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)
+    own = [_weighted(bound).batch or _LARGEST_BATCH for bound in estimand.weighted]
+    return max(1, min(most, _LARGEST_BATCH, *own))
 
 
 def swap(

@@ -57,7 +57,8 @@ class _Function(Weighted):
     def _checked(self, returned: Any, shape: tuple[int, ...]) -> Floats:
         labels = (len(self.labels),) if isinstance(self, Vector) else ()
         try:
-            value = np.asarray(returned, dtype=np.float64)
+            # NumPy would take None for NaN.
+            value = None if returned is None else np.asarray(returned, dtype=np.float64)
         except (TypeError, ValueError):
             value = None
         if value is None or value.shape != (*labels, *shape):
