@@ -59,14 +59,16 @@ class AllLabels:
 
 
 class Permutation:
-    params = ([100, 1_000, 10_000], ["mean", "median"])
+    params = ([100, 1_000, 10_000], ["mean", "median", "accuracy"])
     param_names = ("rows of each sample", "statistic")
     timeout = 300
 
     def setup(self, n: int, statistic: str):
         rng = np.random.default_rng(0)
         a, b = rng.normal(size=n), rng.normal(size=n)
-        of, axis_of = {"mean": (mean, np.mean), "median": (median, np.median)}[statistic]
+        if statistic == "accuracy":  # zeros and ones
+            a, b = (a < 0.0).astype(float), (b < 0.0).astype(float)
+        of, axis_of = (median, np.median) if statistic == "median" else (mean, np.mean)
         self.n_draws = 2 * n * N_RESAMPLES
 
         def ours() -> None:

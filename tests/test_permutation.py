@@ -14,12 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import SeedSequence
 from scipy import stats
-from statistical import assert_same_law
+from statistical import assert_same_distribution, assert_same_law
 
 import fastboot as fb
 from fastboot import reference
-from fastboot.kernels.relabelling import add_label_sums, fill_all_labels, fill_label_weights
+from fastboot.kernels.relabelling import (
+    add_class_label_sums,
+    add_label_sums,
+    fill_all_labels,
+    fill_label_weights,
+)
 from fastboot.permutation import permutation_test
+from fastboot.units import Tally, from_rows, one_part
 
 SEED = 11
 # 31 to 33: the units of a word; 127 to 129: those of a counter.
@@ -82,13 +88,45 @@ def test_labels__many_units(chosen: int) -> None:
 def test_label_sums__same_draws(n: int, rng: np.random.Generator) -> None:
     """Sums of integers over the units chosen are exact."""
     terms = rng.integers(0, 1_000, (2, n + 5)).astype(float)
-    terms.flags.writeable = False
+    tally = rng.integers(0, 3, n + 5)
+    units = from_rows([*terms, Tally(tally, 3)], one_part(n + 5))
     chosen = n // 3
-    weights, sums = np.zeros((6, n + 5)), np.ones((2, 6))
+    weights, sums = np.zeros((6, n + 5)), np.ones((5, 6))
     fill_label_weights(2, n, chosen, 4, *key_of(), weights)
-    add_label_sums(terms, 2, n, chosen, 4, *key_of(), sums)
+    add_label_sums(units.varying, units.entries, 2, n, chosen, 4, *key_of(), sums)
 
-    assert (sums == 1.0 + terms @ weights.T).all()
+    expected = np.concatenate([terms, np.eye(3)[tally].T]) @ weights.T
+    assert (sums == 1.0 + expected).all()
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 40, 399, 650, 1_000])
+@pytest.mark.parametrize("counts", [(1_000,), (10, 990), (400, 1, 580, 19)])
+def test_class_labels__reference(counts: tuple[int, ...], chosen: int) -> None:
+    """Of every class as many are chosen as in the reference."""
+    n = len(counts)
+    terms, multiplicities = np.arange(2.0 * n).reshape(2, n) ** 2, np.array(counts)
+    units = from_rows([*terms, Tally(np.arange(n), n)], one_part(n), drawn_vary=True)
+    multiplicities.flags.writeable = False
+    sums = np.zeros((len(units.varying) + n, 30))
+    arguments = units.varying, units.entries, multiplicities, chosen
+    add_class_label_sums(*arguments, 5, *key_of(), sums)
+
+    expected = [reference.class_labels(counts, chosen, SEED, 5 + r) for r in range(30)]
+    assert sums[len(units.varying) :].T.tolist() == expected
+    assert (sums[: len(units.varying)] == units.varying @ np.array(expected).T).all()
+
+
+def test_class_labels__hypergeometric() -> None:
+    """The number of a class is hypergeometric; fails by chance once in a million."""
+    counts, chosen = np.array([40, 960]), 300
+    counts.flags.writeable = False
+    units = from_rows([np.array([1.0, 0.0])], one_part(2))
+    sums = np.zeros((1, 20_000))
+    add_class_label_sums(units.varying, units.entries, counts, chosen, 0, *key_of(), sums)
+
+    law = stats.hypergeom(1_000, chosen, 40).pmf(np.arange(41))
+    found = np.bincount(sums[0].astype(int), minlength=41)
+    assert_same_law(found.tolist(), law.tolist(), detects=0.025)
 
 
 @pytest.mark.parametrize("n,chosen", [(6, 3), (7, 2), (7, 5), (5, 4), (9, 1)])
@@ -155,6 +193,49 @@ def test_mean__reference(path: str, rng: np.random.Generator) -> None:
     assert result.replicates.tolist() == expected
     assert result.path == path
     assert result.estimate == a.mean() - b.mean()
+
+
+def test_accuracy__classes(rng: np.random.Generator) -> None:
+    """Right and wrong answers collapse to two classes, first met first, in each stratum."""
+    gold, predicted = rng.integers(0, 2, (2, 2_000))
+    split = 900
+    right = gold == predicted
+    result = permutation_test(
+        fb.accuracy(gold[:split], predicted[:split]),
+        fb.accuracy(gold[split:], predicted[split:]),
+        rng=SEED,
+        n_resamples=30,
+    )
+
+    assert result.path == "collapse"
+    classes = [right == right[0], right != right[0]]
+    counts = [int(members.sum()) for members in classes]
+    for r, replicate in enumerate(result.replicates):
+        taken = reference.class_labels(counts, split, SEED, r)
+        n_right = taken[0] if right[0] else taken[1]
+        assert replicate == n_right / split - (right.sum() - n_right) / (2_000 - split)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_paths__one_law(average: str, rng: np.random.Generator) -> None:
+    """Tallies by class: "sums" and "weights" are the same draws, "collapse" has the same law."""
+    gold, predicted = rng.integers(0, 3, (2, 700))
+    gold, predicted = gold.astype(str), predicted.astype(str)
+    found = {
+        path: permutation_test(
+            fb.f_score(gold[:300], predicted[:300], average=average),
+            fb.f_score(gold[300:], predicted[300:], average=average),
+            rng=SEED,
+            path=path,
+            n_resamples=20_000,
+        )
+        for path in ("sums", "weights", "collapse")
+    }
+
+    assert {path: result.path for path, result in found.items()} == {path: path for path in found}
+    rounding = found["sums"].rounding
+    assert np.abs(found["sums"].replicates - found["weights"].replicates).max() <= rounding
+    assert_same_distribution(found["sums"].replicates, found["collapse"].replicates, detects=0.08)
 
 
 def test_groups_and_strata__reference(rng: np.random.Generator) -> None:
@@ -485,7 +566,7 @@ A, B = [1.0, 2.0, 3.0], [1.0, 2.0]
 @pytest.mark.parametrize(
     "options,error,message",
     [
-        ({"path": "tables"}, ValueError, "`path` is 'tables'; choose one of enumeration, sums"),
+        ({"path": "tables"}, ValueError, "`path` is 'tables'; choose one of enumeration, coll"),
         ({"groups": [1, 2, 3]}, TypeError, r"`groups` is a list; the samples .* tuple of two"),
         ({"weights": np.ones(3)}, TypeError, "`weights` is a ndarray; the samples"),
         ({"strata": ([1, 1, 2], None)}, TypeError, "`strata` is given for sample a but None for b"),
@@ -514,6 +595,12 @@ def test_messages__measures() -> None:
     """Both samples are measured alike, or not compared so."""
     with pytest.raises(TypeError, match=r"`a` is mean and `b` is median; .*unpaired_bootstrap"):
         permutation_test(A, fb.median(B))
+
+
+def test_messages__paths() -> None:
+    """What a path cannot do is refused."""
+    with pytest.raises(ValueError, match="`path` is 'sums', which adds up terms; median needs"):
+        permutation_test(fb.median(A), fb.median(B), path="sums", n_resamples=9)
 
 
 def test_messages__enumeration() -> None:

@@ -7,14 +7,15 @@ away, until there are as many as wanted. Given its size, the choice is uniform a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, count, islice, product
+from itertools import accumulate, combinations, count, islice, product
 from typing import TypeVar
 
-from fastboot.reference.draws import PLACES, Key, Seed, key, philox, places
+from fastboot.reference.draws import CLASSES, PLACES, Key, Seed, binomial, key, philox, places
 
-__all__ = ["LABELS", "all_labels", "labels", "permutation_pvalue"]
+__all__ = ["LABELS", "all_labels", "class_labels", "labels", "permutation_pvalue"]
 
 Row = TypeVar("Row")
 
@@ -37,6 +38,32 @@ def labels(n: int, chosen: int, seed: Seed, replicate: int) -> list[bool]:
     while sum(flags) != chosen:
         flags[next(draws)] = adds
     return flags
+
+
+def class_labels(counts: Sequence[int], chosen: int, seed: Seed, replicate: int) -> list[int]:
+    """Choose `chosen` of the units of several classes: how many of each.
+
+    counts : the units of each class
+
+    >>> class_labels([5, 3], 4, 0, 0)
+    [2, 2]
+    """
+    words = key(seed)
+    starts = list(accumulate(counts, initial=0))
+    taken = [
+        binomial(count, chosen, starts[-1], (number, replicate, CLASSES), words)
+        for number, count in enumerate(counts)
+    ]
+    adds = sum(taken) < chosen
+    draws = places(starts[-1], (0, replicate, PLACES), words)
+    while sum(taken) != chosen:
+        unit = next(draws)
+        number = bisect_right(starts, unit) - 1
+        # The first units of a class are the ones chosen.
+        is_chosen = unit - starts[number] < taken[number]
+        if is_chosen != adds:
+            taken[number] += 1 if adds else -1
+    return taken
 
 
 def _numbers(replicate: int, key: Key) -> Iterator[int]:
