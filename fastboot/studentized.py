@@ -249,8 +249,10 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
             covariance = np.add.reduceat(within * factors, first_parts, axis=-1)
             negligible = (n_drawn + units.n_sums) * _NOISE * np.einsum("ii...->i...", covariance)
             errors.append(_errors(of_sums, sums, covariance, negligible)[1])
+    # A single unit varies in no term: 0 x 1 / 0 is not seen there.
+    alone = np.logical_or.reduceat(sizes == 1, first_parts)
     parts = np.bincount(layout.cell_of_part, minlength=layout.n_cells)
-    return LinearErrors(errors[0], errors[1], n_drawn - parts)
+    return LinearErrors(errors[0], np.where(alone, np.nan, errors[1]), n_drawn - parts)
 
 
 def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
