@@ -249,6 +249,11 @@ def evaluate(statistic: Additive, sums: Sequence[Any], shape: tuple[int, ...]) -
     TypeError
         `finish` returned nothing, or another shape than that of the sums.
     """
+    if math.prod(shape) == 1:
+        # NumPy adds up the classes of a single replicate pairwise, those of several one by one:
+        # alone, it would have other last bits.
+        twice = [np.repeat(total, 2, axis=-1) for total in sums]
+        return evaluate(statistic, twice, (*shape[:-1], 2))[..., :1]
     with np.errstate(all="ignore"):
         returned = statistic.finish(*sums)
     if returned is None:  # NumPy would take it for NaN
