@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
-from fastboot.paths import Replicates, RowsOfCells, Run, add_up, measure_exchanged, weigh
+from fastboot.measures import RowsOfCells, measure_exchanged
+from fastboot.paths import Replicates, Run, add_up, weigh
 from fastboot.pooling import Pool
 from fastboot.resampling import Answer, observe, totals_of, units_of, warn_undefined
 from fastboot.statistics.estimand import Estimand, Question, estimand

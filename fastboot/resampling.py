@@ -16,17 +16,8 @@ from fastboot.columns import Labels
 from fastboot.components import components
 from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
 from fastboot.jackknife import Influence, influence, influence_of_weights, leave_one_out, rounding
-from fastboot.paths import (
-    Replicates,
-    RowsOfCells,
-    Run,
-    evaluator,
-    measure_exchanged,
-    measure_rows,
-    plain_bootstrap,
-    swap,
-    weigh,
-)
+from fastboot.measures import RowsOfCells, evaluator, measure_exchanged, measure_rows
+from fastboot.paths import Replicates, Run, plain_bootstrap, swap, weigh
 from fastboot.sample import Sample
 from fastboot.statistics.additive import Ratio
 from fastboot.statistics.estimand import Bound, Estimand, Question, estimand, moves

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from fastboot.designs import Design
 from fastboot.jackknife import listed
-from fastboot.paths import Replicates, RowsOfCells, Run, plain_bootstrap
+from fastboot.measures import RowsOfCells
+from fastboot.paths import Replicates, Run, plain_bootstrap
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import Estimand, Question
 from fastboot.units import Layout, Place, Tally, Units
