@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.statistics.base import Vector
-from fastboot.statistics.estimand import Bound, Estimand
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Estimand
 from fastboot.statistics.weighted import Weighted
 from fastboot.units import Layout, Units
 

@@ -39,7 +39,8 @@ from fastboot.measures import (
     measure_rows,
     weighted_of,
 )
-from fastboot.statistics.estimand import Bound, Estimand
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Estimand
 from fastboot.statistics.order import OrderStatistic
 from fastboot.sums import (
     Addition,

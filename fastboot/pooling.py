@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.arguments import check_design
 from fastboot.columns import Column, Keys, Labels, load
-from fastboot.designs import Design, Slices, check_design
+from fastboot.designs import Design, Slices
 from fastboot.rendering import count
-from fastboot.resampling import joined
 from fastboot.sample import Sample, factors_of, of_drawn
 from fastboot.statistics.base import Statistic
-from fastboot.statistics.estimand import bound
+from fastboot.statistics.bound import bound
+from fastboot.swapping import joined
 
 __all__ = ["Both", "Pool", "both", "check_slices", "designs_of", "pool", "tables"]
 

@@ -18,7 +18,8 @@ from fastboot.resampling import Answer
 from fastboot.results import Result
 from fastboot.sample import Sample, few_units
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.estimand import Bound, Question
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Question
 from fastboot.statistics.means import as_statistic
 from fastboot.tables import Table
 

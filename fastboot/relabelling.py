@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
 from fastboot.measures import RowsOfCells, measure_exchanged
+from fastboot.observation import observe, totals_of, units_of
 from fastboot.paths import Replicates, Run, add_up, weigh
 from fastboot.pooling import Pool
-from fastboot.resampling import Answer, observe, totals_of, units_of, warn_undefined
+from fastboot.resampling import Answer, warn_undefined
 from fastboot.statistics.estimand import Estimand, Question, estimand
 from fastboot.sums import label_additions
 from fastboot.units import Layout

@@ -13,8 +13,8 @@ from fastboot.columns import Column, Source, load
 from fastboot.designs import Arrangement, Design, Slices
 from fastboot.rendering import count
 from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.bound import Bound, bound
 from fastboot.statistics.copies import Drawn
-from fastboot.statistics.estimand import Bound, bound
 
 __all__ = ["Sample", "factors_of", "few_units", "of_drawn", "take"]
 

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from fastboot.arguments import Rng, answer_options, check_flag, check_run
 from fastboot.columns import Source
 from fastboot.designs import Slices
+from fastboot.observation import observe
 from fastboot.paths import BOOTSTRAP_PATHS, Run
 from fastboot.pooling import Both, both, check_slices, designs_of, tables
 from fastboot.questions import Several, ask, pair_up, report
-from fastboot.resampling import Answer, observe, resample, warn_undefined
+from fastboot.resampling import Answer, resample, warn_undefined
 from fastboot.sample import Sample, take
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.estimand import Question, bound
+from fastboot.statistics.bound import bound
+from fastboot.statistics.estimand import Question
 from fastboot.tables import Table
 from fastboot.unpaired_results import UnpairedBootstrapResult
 
