@@ -25,8 +25,6 @@ from statistical import assert_rate
 import fastboot as fb
 from fastboot import engine
 from fastboot.analytic import cluster_standard_errors
-from fastboot.permutation import permutation_test
-from fastboot.unpaired import unpaired_bootstrap
 
 SEED = 20_240_305
 # Values near 1 in double precision: the cases give their expectations to 1e-12.
@@ -156,10 +154,10 @@ def test_case_01__ties_of_relabellings(a: list[int], b: list[int], side: str) ->
     expected = float(share_of_relabellings(a, b, side))
     x, y = [v / 10 for v in a], [v / 10 for v in b]
     for first, second in zip(list(permutations(x))[::5], list(permutations(y))[::5], strict=False):
-        result = permutation_test(list(first), list(second), alternative=side)
+        result = fb.permutation_test(list(first), list(second), alternative=side)
         assert ("enumeration", expected) == (result.path, result.pvalue)
     other = {"greater": "less", "less": "greater"}.get(side, side)
-    assert expected == permutation_test(y, x, alternative=other).pvalue
+    assert expected == fb.permutation_test(y, x, alternative=other).pvalue
 
 
 @pytest.mark.parametrize("scale", [10, 7, 3])
@@ -213,8 +211,8 @@ def test_case_03__identical_systems_in_designs(name: str, design: str) -> None:
 def test_case_03__identical_samples() -> None:
     """Two samples with the same rows: no difference is as extreme as any."""
     scores = [1, 0, 1, 1, 0, 0.5]
-    assert 1.0 == permutation_test(scores, scores, rng=0).pvalue
-    result = unpaired_bootstrap(scores, scores, rng=0)
+    assert 1.0 == fb.permutation_test(scores, scores, rng=0).pvalue
+    result = fb.unpaired_bootstrap(scores, scores, rng=0)
     assert (0.0, 1.0) == (result.estimate, result.pvalue)
     assert result.standard_error > 0  # samples of their own, which happened to be equal
 
@@ -222,7 +220,7 @@ def test_case_03__identical_samples() -> None:
 # 04: Monte Carlo p-value of exactly 0
 
 
-@pytest.mark.parametrize("procedure", [permutation_test, unpaired_bootstrap])
+@pytest.mark.parametrize("procedure", [fb.permutation_test, fb.unpaired_bootstrap])
 @pytest.mark.parametrize("n_resamples", [1, 99, 999])
 def test_case_04__two_samples(procedure: Any, n_resamples: int) -> None:
     """No replicate of two far samples is as extreme: p = 1 / (n_resamples + 1), never 0."""
@@ -241,12 +239,12 @@ def test_case_05__directions_of_two_samples() -> None:
     a = np.array([0.9, 0.8, 0.7, 0.95, 0.85, 0.75])
     b = np.array([0.5, 0.4, 0.6, 0.65, 0.55])
     before = a.tobytes(), b.tobytes()
-    result = permutation_test(a, b)
+    result = fb.permutation_test(a, b)
     assert [1 / 462, 1.0] == [result.test(side).pvalue for side in ("greater", "less")]
     assert [1.0, 1 / 462] == [
-        permutation_test(b, a).test(side).pvalue for side in ("greater", "less")
+        fb.permutation_test(b, a).test(side).pvalue for side in ("greater", "less")
     ]
-    sampled = unpaired_bootstrap(a, b, rng=0)
+    sampled = fb.unpaired_bootstrap(a, b, rng=0)
     assert sampled.test("greater").pvalue < 0.01
     assert sampled.test("less").pvalue > 0.99
     assert before == (a.tobytes(), b.tobytes())
@@ -310,7 +308,7 @@ def test_case_08__designs(name: str, design: str) -> None:
 
 
 @pytest.mark.usefixtures("batches")
-@pytest.mark.parametrize("procedure", [permutation_test, unpaired_bootstrap])
+@pytest.mark.parametrize("procedure", [fb.permutation_test, fb.unpaired_bootstrap])
 @pytest.mark.parametrize("name", ["accuracy", "median"])
 def test_case_08__two_samples(name: str, procedure: Any) -> None:
     """The same bits for two samples."""
@@ -360,7 +358,7 @@ def test_case_09__slices_have_streams_of_their_own() -> None:
     x, y = (table[key].replicates for key in "xy")
     # 20 draws of 20 rows agree with probability sum of p^2 < 1e-9 (that of the likeliest multiset).
     assert not (x == y).any()
-    two = unpaired_bootstrap(fb.total(powers), fb.total(powers), n_resamples=500, rng=0)
+    two = fb.unpaired_bootstrap(fb.total(powers), fb.total(powers), n_resamples=500, rng=0)
     assert (two.replicates != 0).all()
 
 
@@ -374,14 +372,14 @@ def test_case_10__few_groups_of_two_samples(n_a: int, n_b: int) -> None:
     a = np.repeat(10.0 + np.arange(n_a), rows)
     b = np.repeat(np.arange(n_b) / 10, rows)
     groups = np.repeat(np.arange(n_a), rows), np.repeat(np.arange(n_b), rows)
-    result = permutation_test(a, b, groups=groups)
+    result = fb.permutation_test(a, b, groups=groups)
     n_divisions = math.comb(n_a + n_b, n_a)
     assert ("enumeration", n_divisions) == (result.path, result.n_resamples)
     assert 1 / n_divisions == result.test("greater").pvalue
     assert result.min_pvalue <= result.pvalue
     assert any("groups" in note for note in result.notes)
     # Rows by themselves would claim more.
-    assert permutation_test(a, b, n_resamples=999, rng=0).pvalue < result.pvalue or n_a == 1
+    assert fb.permutation_test(a, b, n_resamples=999, rng=0).pvalue < result.pvalue or n_a == 1
 
 
 # 11: Constant data
@@ -451,7 +449,7 @@ def test_case_13__leave_one_out(name: str, groups: str | None, n_resamples: int)
 def test_case_15__unpaired(a: list[int], b: list[int]) -> None:
     """Errors of independent samples add in squares; the case gives 9.035928 against 0.219089."""
     expected = math.hypot(np.std(a) / math.sqrt(len(a)), np.std(b) / math.sqrt(len(b)))
-    result = unpaired_bootstrap(a, b, n_resamples=99_999, rng=SEED)
+    result = fb.unpaired_bootstrap(a, b, n_resamples=99_999, rng=SEED)
     assert (len(a), len(b)) == (result.n_units_a, result.n_units_b)
     assert_standard_error(result, expected)
     if len(a) == len(b):
@@ -555,7 +553,7 @@ def test_case_22__one_unit_of_each_stratum_or_sample() -> None:
     """Strata of one unit do not vary; nor do samples of one row."""
     result = bootstrap([1, 2, 3], strata=["x", "y", "z"], n_resamples=99, rng=0)
     assert (0.0, True) == (result.standard_error, result.degenerate)
-    two = unpaired_bootstrap([0.7], [0.2], n_resamples=99, rng=0)
+    two = fb.unpaired_bootstrap([0.7], [0.2], n_resamples=99, rng=0)
     assert (0.0, True) == (two.standard_error, two.degenerate)
     formula = cluster_standard_errors(np.zeros(3), strata=np.arange(3))
     assert math.isnan(formula.cr1)
@@ -635,7 +633,9 @@ def test_case_24__clusters_of_two_samples_and_levels(clusters: list[list[int]]) 
     )
     assert nested.standard_error > flat.standard_error
     every = complete(flat, lambda rows: plain("mean", rows, values, []), groups)
-    two = unpaired_bootstrap(values, values, groups=(groups, groups), n_resamples=20_000, rng=SEED)
+    two = fb.unpaired_bootstrap(
+        values, values, groups=(groups, groups), n_resamples=20_000, rng=SEED
+    )
     assert_standard_error(two, math.sqrt(2) * exact_error(every))
 
 
@@ -761,7 +761,7 @@ def test_case_31__pairs_and_samples(both: int, only_a: int, only_b: int, neither
     assert near(exact) == paired.pvalue
     n = sum(kinds)
     p, q = a.mean(), b.mean()
-    unpaired = unpaired_bootstrap(a, b, rng=SEED)
+    unpaired = fb.unpaired_bootstrap(a, b, rng=SEED)
     assert_standard_error(unpaired, math.sqrt((p * (1 - p) + q * (1 - q)) / n))
     assert unpaired.pvalue > paired.pvalue
 
@@ -1059,8 +1059,8 @@ def test_case_61__sampled_relabellings(n_a: int, n_b: int, path: str) -> None:
     """Sampled divisions count what enumeration counts, within Monte Carlo error."""
     rng = np.random.default_rng(SEED)
     a, b = rng.integers(0, 9, n_a) + 2, rng.integers(0, 9, n_b)
-    exact = permutation_test(a, b, n_resamples=200_000)
-    sampled = permutation_test(a, b, n_resamples=20_000, rng=SEED, path=path)
+    exact = fb.permutation_test(a, b, n_resamples=200_000)
+    sampled = fb.permutation_test(a, b, n_resamples=20_000, rng=SEED, path=path)
     assert ("enumeration", path) == (exact.path, sampled.path)
     for side in ("two-sided", "greater", "less"):
         count = sampled.test(side).n_extreme

@@ -18,8 +18,6 @@ from scipy import stats
 from statistical import FALSE_FAILURE, assert_rate
 
 import fastboot as fb
-from fastboot.permutation import permutation_test
-from fastboot.unpaired import unpaired_bootstrap
 
 DATA = Path(__file__).with_name("data")
 SEED = 20_240_304
@@ -421,7 +419,7 @@ def test_gravity__strata() -> None:
     free = fb.bootstrap(difference, n_resamples=99_999, rng=SEED)
     assert free.standard_error > result.standard_error
     # The same as two samples.
-    samples = unpaired_bootstrap(g[series == 7], g[series == 8], n_resamples=99_999, rng=SEED)
+    samples = fb.unpaired_bootstrap(g[series == 7], g[series == 8], n_resamples=99_999, rng=SEED)
     assert near(result.estimate) == samples.estimate
     assert_standard_error(samples, 1.5467233782810863)
 
@@ -493,14 +491,14 @@ def test_mouse__means_and_errors() -> None:
         printed += [f"{result.estimate:.2f}", f"{result.analytic_errors.cr1:.2f}"]
     assert ["86.86", "25.24", "56.22", "14.14"] == printed
     assert "28.93" == f"{math.hypot(25.235489533052238, 14.138970748507845):.2f}"
-    difference = unpaired_bootstrap(TREATED, UNTREATED, n_resamples=99_999, rng=SEED)
+    difference = fb.unpaired_bootstrap(TREATED, UNTREATED, n_resamples=99_999, rng=SEED)
     assert "30.63" == f"{difference.estimate:.2f}"
     assert_standard_error(difference, 26.89893016721114)  # with the plug-in variances
 
 
 def test_mouse__permutations() -> None:
     """All 11,440 divisions: 1,608 as extreme, 19 of them ties; printed .132 after 1,000."""
-    result = permutation_test(TREATED, UNTREATED, n_resamples=11_440)
+    result = fb.permutation_test(TREATED, UNTREATED, n_resamples=11_440)
     greater = result.test("greater")
     assert ("enumeration", 11_440, 1_608) == (result.path, result.n_resamples, greater.n_extreme)
     assert 0.14055944055944056 == greater.pvalue
@@ -525,7 +523,7 @@ def test_mouse__shift_test() -> None:
     observed = 9 * sum(TREATED) - 7 * sum(UNTREATED)
     shifted = 9 * sums[0][:, None] - 7 * sums[1] - observed
     mass = np.outer(*laws)
-    result = unpaired_bootstrap(TREATED, UNTREATED, n_resamples=99_999, rng=SEED)
+    result = fb.unpaired_bootstrap(TREATED, UNTREATED, n_resamples=99_999, rng=SEED)
     for side, extreme in (
         ("two-sided", abs(shifted) >= observed),
         ("greater", shifted >= observed),

@@ -126,17 +126,20 @@ def test_study() -> None:
     results = fb.bootstrap(questions(policy.threshold), data=held_out, groups="text", rng=0)
     assert ["0.595", "0.958"] == [f"{value:.3f}" for value in policy]
     table = """
-BootstrapResult table: 6 results, 9,999 resamples, seed 0
-statistic          estimate  standard_error       low      high  n_rows  n_units  n_undefined
-coverage              0.972        0.003437    0.9651    0.9784   2,781    2,579            0
-selective risk      0.00407        0.001217  0.001855  0.006645   2,781    2,579            0
-mean cost           0.00676        0.001229  0.004555  0.009312   2,781    2,579            0
-log loss             0.0401        0.008128   0.02544   0.05725   2,781    2,579            0
-Brier score         0.01745        0.003196   0.01156   0.02414   2,781    2,579            0
-calibration error  0.004785        0.001719  0.002308  0.009016   2,781    2,579            0
+coverage          0.97195 [0.96506, 0.97837] of 9,999
+selective risk    0.00407 [0.00186, 0.00664] of 9,999
+mean cost         0.00676 [0.00455, 0.00931] of 9,999
+log loss          0.04010 [0.02544, 0.05725] of 9,999
+Brier score       0.01745 [0.01156, 0.02414] of 9,999
+calibration error 0.00479 [0.00231, 0.00902] of 9,999
 """
-    assert table.strip() == repr(results).strip()
-    assert {9_999} == {valid(result) for result in results.values()}
+    lines = [
+        f"{name:17} {result.estimate:.5f} [{result.confidence_interval.low:.5f}, "
+        f"{result.confidence_interval.high:.5f}] of {valid(result):,}"
+        for name, result in results.items()
+    ]
+    assert table.strip().splitlines() == lines
+    assert {(2_781, 2_579)} == {(result.n_rows, result.n_units) for result in results.values()}
 
 
 def valid(result: Any) -> int:
