@@ -28,7 +28,8 @@ Value = Fraction | None  # None where undefined
 
 SEED = 23
 SMALL = 256  # units of a part whose draws are places
-UNITS_PER_CLASS = 150  # of a part that is counted by classes
+# Units of a class, on average, from which equal ones are counted: of sums, and of tallies.
+OF_SUMS, OF_TALLIES = 150, 16
 
 
 class Case(NamedTuple):
@@ -37,13 +38,15 @@ class Case(NamedTuple):
     make : the library's
     value : the same from the table, the letter and drawn rows
     exact : one division of whole numbers, so that replicates are equal to the last bit
-    terms : tells the values that make two rows equal; None where sums are not collapsed in parts
+    terms : tells the values that make two rows equal; None where all rows are needed
+    per_class : units of a class where equal ones are counted
     """
 
     make: Callable[[str], fb.Additive | fb.Weighted]
     value: Callable[[Table, str, Drawn], Value]
     exact: bool
     terms: Callable[[Table, str, int], Any] | None = None
+    per_class: int = OF_SUMS
 
 
 def _over(numerator: Any, denominator: Any) -> Value:
@@ -142,7 +145,8 @@ CASES = {
         lambda t, s, i: t["gold"][i] == t[f"label_{s}"][i],
     ),
     "macro": Case(
-        lambda s: fb.f_score("gold", f"label_{s}", average="macro", zero_division=0), macro, False
+        lambda s: fb.f_score("gold", f"label_{s}", average="macro", zero_division=0), macro, False,
+        lambda t, s, i: (t["gold"][i], t[f"label_{s}"][i]), OF_TALLIES,
     ),
     "median": Case(lambda s: fb.median(f"score_{s}"), median, True),
     "roc_auc": Case(lambda s: fb.roc_auc("relevant", f"score_{s}"), auc, False),
@@ -186,10 +190,11 @@ def draw_units(
     seed: Any,
     replicate: int,
     values: Sequence[Any] | None = None,
+    per_class: int = OF_SUMS,
     n_drawn: int | None = None,
 ) -> list[int]:
     """Draw units of a part by the path that the library chooses for its size and values."""
-    if values is not None and len(set(values)) <= n // UNITS_PER_CLASS:
+    if values is not None and n > OF_SUMS and len(set(values)) <= n // per_class:
         return reference.bootstrap_rows(n, seed, replicate, "collapse", values, n_drawn)
     path: Any = "rows" if n <= SMALL or n_drawn not in {None, n} else "patterns"
     return reference.bootstrap_rows(n, seed, replicate, path, None, n_drawn)
@@ -217,17 +222,19 @@ def plain(
     parts: Sequence[Part],
     replicate: int,
     value: Callable[[int], Any] | None = None,
+    per_class: int = OF_SUMS,
     n_drawn: int | None = None,
 ) -> dict[Any, Drawn]:
     """Draw with replacement inside every part.
 
     value : of a row, where units that are equal may be counted
+    per_class : units of a class from which they are
     """
     rows = []
     for number, (part, seed) in enumerate(zip(parts, seeds(len(parts)), strict=True)):
         single = value is not None and all(len(unit) == 1 for unit in part.units)
         values = [value(unit[0]) for unit in part.units] if single and value else None
-        drawn = draw_units(len(part.units), seed, replicate, values, n_drawn)
+        drawn = draw_units(len(part.units), seed, replicate, values, per_class, n_drawn)
         rows.append((number, rows_of_units(part.units, once(drawn))))
     return by_cell(parts, rows)
 

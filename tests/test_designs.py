@@ -123,7 +123,8 @@ def test_plain(table: Table, design: str, case: str) -> None:
 
     def check(result: Any, found_parts: list[Part]) -> None:
         value = None if terms is None else lambda row: terms(table, "a", row)
-        cells = [drawn.plain(found_parts, r, value) for r in range(N_RESAMPLES)]
+        per_class = CASES[case].per_class
+        cells = [drawn.plain(found_parts, r, value, per_class) for r in range(N_RESAMPLES)]
         expectations = values(table, case, cells)
         if case == "median" and len(found_parts) == 1 and "groups" not in options:
             expectations = {None: [drawn.median_of_rows(table, "a", r) for r in range(N_RESAMPLES)]}
@@ -224,14 +225,15 @@ def test_paired(table: Table, design: str, case: str) -> None:
         make("a"), make("b"), data=table, rng=SEED, n_resamples=N_RESAMPLES, **options
     )
 
-    def gain(row: int) -> int:
-        """Of the three values that the difference of two shares has."""
-        a, b = (table[f"label_{s}"][row] == table["gold"][row] for s in "ab")
-        return int(a) - int(b)
+    def terms(row: int) -> Any:
+        """What makes rows equal: the difference of two shares, the labels of two averages."""
+        gold, a, b = (table[column][row] for column in ("gold", "label_a", "label_b"))
+        return (gold == a) - (gold == b) if case == "micro" else (gold, a, b)
 
     found_parts = parts(table, options)
-    value = gain if case == "micro" else None
-    cells = [drawn.plain(found_parts, r, value) for r in range(N_RESAMPLES)]
+    value = terms if case in {"micro", "macro"} else None
+    per_class = CASES[case].per_class
+    cells = [drawn.plain(found_parts, r, value, per_class) for r in range(N_RESAMPLES)]
     a, b = (values(table, case, cells, system) for system in "ab")
     for key in a:
         differences = [
@@ -397,8 +399,9 @@ def test_n_drawn(table: Table, n_drawn: int, groups: str | None, case: str) -> N
         CASES[case].make("a"), data=table, groups=groups, n_drawn=n_drawn, rng=SEED, n_resamples=3
     )
     found_parts = parts(table, {} if groups is None else {"groups": groups})
-    value = (lambda row: table["gold"][row] == table["label_a"][row]) if case == "micro" else None
-    cells = [drawn.plain(found_parts, r, value, n_drawn) for r in range(3)]
+    terms, per_class = CASES[case].terms, CASES[case].per_class
+    value = None if terms is None else lambda row: terms(table, "a", row)
+    cells = [drawn.plain(found_parts, r, value, per_class, n_drawn) for r in range(3)]
     assert_replicates(found, values(table, case, cells)[None], exact=CASES[case].exact)
     assert found.notes[0].startswith(f"each resample has {n_drawn:,} ")
 
@@ -410,7 +413,7 @@ def test_n_drawn__collapse() -> None:
     table: Table = {"score_a": scores, "one": [1] * 1_000}
     whole = parts_of(1_000)
     expected = [
-        drawn.mean(table, "a", drawn.plain(whole, r, scores.__getitem__, 77)[None])
+        drawn.mean(table, "a", drawn.plain(whole, r, scores.__getitem__, n_drawn=77)[None])
         for r in range(20)
     ]
     assert result.path == "collapse"
@@ -433,12 +436,15 @@ def test_weights(table: Table, design: dict[str, Any], case: str) -> None:
 
     def terms(row: int) -> Any:
         """What makes two rows equal where these are counted."""
-        return weight[row] * (table["gold"][row] == table["label_a"][row]), weight[row]
+        gold, predicted = table["gold"][row], table["label_a"][row]
+        labels = weight[row] * (gold == predicted) if case == "micro" else (gold, predicted)
+        return labels, weight[row]
 
+    value = terms if case in {"micro", "macro"} else None
     cells = [
         {
             key: [(row, weight[row] * times) for row, times in rows]
-            for key, rows in drawn.plain(found_parts, r, terms if case == "micro" else None).items()
+            for key, rows in drawn.plain(found_parts, r, value, CASES[case].per_class).items()
         }
         for r in range(N_RESAMPLES)
     ]
@@ -507,7 +513,7 @@ def test_several__as_alone(table: Table, options: dict[str, Any]) -> None:
     if "path" in options:
         every.pop("median")
     elif "n_drawn" in options:
-        every.pop("micro")  # alone, its three classes of rows are counted
+        every = {name: every[name] for name in ("mean", "ratio", "roc_auc")}  # none is collapsed
     run: dict[str, Any] = {"data": table, "rng": SEED, "n_resamples": 40}
     together: Any = fb.bootstrap(every, **run, **options)
     for name, statistic in every.items():
@@ -533,7 +539,7 @@ def test_several__ranks_beside_sums(n: int) -> None:
     table: Table = {"score_a": scores, "one": [1] * n}
     cells = [drawn.plain(parts_of(n), r) for r in range(10)]
     for name, result in both.items():
-        assert result.path == ("rows" if n == 200 else "weights")
+        assert result.path == ("rows" if n == 200 else "patterns+weights")
         assert_replicates(result, values(table, name, cells)[None], exact=True)
 
 
