@@ -90,8 +90,13 @@ Alternative = Annotated[
     _option("--alternative", "KIND", "two-sided (default), greater (a > b) or less.", "Test"),
 ]
 Method = Annotated[
-    Literal["percentile", "basic", "normal", "bca"] | None,
-    _option("--method", "KIND", "Interval: percentile (default), basic, normal or bca.", "Test"),
+    Literal["percentile", "basic", "normal", "bca", "studentized"] | None,
+    _option(
+        "--method",
+        "KIND",
+        "Interval: percentile (default), basic, normal, bca or studentized.",
+        "Test",
+    ),
 ]
 Level = Annotated[
     float | None,
