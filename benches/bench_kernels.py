@@ -21,10 +21,12 @@ from fastboot.kernels.products import add_pattern_products
 from fastboot.kernels.segments import add_segment_sums
 from fastboot.kernels.superblocks import fill_shares
 from fastboot.kernels.swaps import add_swap_sums
+from fastboot.units import from_rows, one_part
 
 from .timing import seconds
 
 KEY = np.random.SeedSequence(0).generate_state(2, np.uint32)
+NO_TALLIES = from_rows([1.0], one_part(1)).entries
 # As the engine cuts calls: at most so many replicates, or 0.1 s at about 0.2 ns a unit and term.
 MOST_REPLICATES = 4_096
 
@@ -76,7 +78,7 @@ class Rows(_Kernel):
         keys = np.array([KEY])
         parts.flags.writeable = keys.flags.writeable = False
         self.n = n_units * sums.shape[2]
-        self.call = lambda: add_segment_sums(terms, parts, keys, 0, sums)
+        self.call = lambda: add_segment_sums(terms, NO_TALLIES, parts, keys, 0, sums)
 
 
 class _Superblock(_Kernel):
@@ -88,17 +90,20 @@ class _Superblock(_Kernel):
         shares = np.full(sums.shape[1], n_units)
         law = tuple(pattern_law(poisson_rate(n_units, SUPERBLOCK)))
         self.n = n_units * sums.shape[1]
-        self.call = lambda: self.kernel(terms, 0, n_units, 0, shares, 0, law, *KEY, sums)
+        values = self.values_of(terms)
+        self.call = lambda: self.kernel(*values, 0, n_units, 0, shares, 0, law, *KEY, sums)
 
 
 class Patterns(_Superblock):
     params = ((64, 128, 256, 512, 1_024, 10_000, SUPERBLOCK), (1, 4, 8, 12, 16))
     kernel = staticmethod(add_pattern_sums)
+    values_of = staticmethod(lambda terms: (terms,))
 
 
 class Weights(_Superblock):
     params = ((256, 1_024, 10_000, SUPERBLOCK), (1, 4, 8, 12, 16, 30))
     kernel = staticmethod(add_pattern_products)
+    values_of = staticmethod(lambda terms: (terms, NO_TALLIES))
 
 
 class Room(_Kernel):
@@ -150,7 +155,7 @@ class Classes(_Kernel):
         counts = np.full(n_classes, size)
         sums = np.zeros((1, n_replicates(100 * n_classes)))
         self.n = n_classes * sums.shape[1]
-        self.call = lambda: add_class_sums(terms, counts, counts.sum(), 0, *KEY, sums)
+        self.call = lambda: add_class_sums(terms, NO_TALLIES, counts, counts.sum(), 0, *KEY, sums)
 
 
 class Flips(_Kernel):
@@ -164,7 +169,7 @@ class Flips(_Kernel):
         counts = np.full(8, size)
         sums = np.zeros((1, MOST_REPLICATES))
         self.n = counts.size * sums.size
-        self.call = lambda: add_class_swap_sums(terms, counts, 0, *KEY, sums)
+        self.call = lambda: add_class_swap_sums(terms, NO_TALLIES, counts, 0, *KEY, sums)
 
 
 class Binomials(_Kernel):
