@@ -17,7 +17,7 @@ from fastboot.designs import Slices
 from fastboot.observation import observe
 from fastboot.paths import BOOTSTRAP_PATHS, Run
 from fastboot.pooling import Both, both, check_slices, designs_of, tables
-from fastboot.questions import Several, ask, pair_up, report
+from fastboot.questions import Several, alike, ask, pair_up, questions_of, report
 from fastboot.resampling import Answer, resample, warn_undefined
 from fastboot.sample import Sample, take
 from fastboot.statistics.base import Statistic, Vector
@@ -183,12 +183,11 @@ def unpaired_bootstrap(
             )
         )
     )
-    samples = _labelled_alike(samples, may_be_nan=nan_policy == "propagate")
+    pairs = [place for place, _ in alike(first, second)]
+    samples = _labelled_alike(samples, pairs, may_be_nan=nan_policy == "propagate")
     if samples.a.slices is not None:
         check_slices(set(samples.a.slices.values), set(samples.b.slices.values))
-    questions = [
-        Question(*bounds) for bounds in zip(samples.a.bounds, samples.b.bounds, strict=True)
-    ]
+    questions = questions_of((*samples.a.bounds, *samples.b.bounds))
 
     def answer(cells: Slices | None) -> tuple[Answer, Mapping[str, NDArray[Any]]]:
         return _answer(questions, samples, run, sliced=cells is not None, method=method)
@@ -204,10 +203,11 @@ def unpaired_bootstrap(
     return result
 
 
-def _labelled_alike(samples: Both, *, may_be_nan: bool) -> Both:
+def _labelled_alike(samples: Both, places: Sequence[int], *, may_be_nan: bool) -> Both:
     """Bind statistics with several values to the columns of both samples, for common labels."""
     bounds = Both(list(samples.a.bounds), list(samples.b.bounds))
-    for place, of_both in enumerate(zip(*bounds, strict=True)):
+    for place in places:
+        of_both = [own[place] for own in bounds]
         if any(isinstance(one.statistic, Vector) for one in of_both):
             columns = [one.columns for one in of_both]
             for one, sample, own in zip(of_both, samples, bounds, strict=True):

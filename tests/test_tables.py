@@ -79,6 +79,12 @@ TABLES: dict[str, Callable[[], Any]] = {
     "paired, slices": lambda: paired(by="site"),
     "swaps": lambda: paired(fb.approximate_randomization),
     "swaps, slices": lambda: paired(fb.approximate_randomization, by="site"),
+    "two samples, slices": lambda: fb.unpaired_bootstrap(
+        mixed("a"), mixed("b"), data=(DATA, DATA), by="site", rng=SEED, n_resamples=N_RESAMPLES
+    ),
+    "relabelled": lambda: fb.permutation_test(
+        mixed("a"), mixed("b"), data=(DATA, DATA), rng=SEED, n_resamples=N_RESAMPLES
+    ),
 }
 every_table = pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
 
@@ -821,7 +827,8 @@ def test_ask__names(asked: Any, keys: list[Any]) -> None:
     ],
 )
 def test_ask__pairs_that_do_not_match(a: Any, b: Any, message: str) -> None:
-    """Two systems are asked for the same values."""
-    with pytest.raises(ValueError, match="both") as caught:
-        fb.paired_bootstrap(a, b, data=DATA)
-    assert message == str(caught.value)
+    """Two systems, or samples, are asked for the same values."""
+    for compare in (fb.paired_bootstrap, fb.unpaired_bootstrap):
+        with pytest.raises(ValueError, match="both") as caught:
+            compare(a, b, data=DATA if compare is fb.paired_bootstrap else (DATA, DATA))
+        assert message == str(caught.value)
