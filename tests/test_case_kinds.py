@@ -7,11 +7,16 @@ rational arithmetic, closed forms, or the statistic of the resampled rows.
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import combinations, permutations, product
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -876,6 +881,55 @@ def test_case_37__statistics(name: str, bad: float) -> None:
             STATISTICS[name]("a"), data=data, nan_policy="propagate", n_resamples=9, rng=0
         )
         assert math.isnan(passed.estimate)
+
+
+# 42: Calls from several threads
+
+
+@pytest.mark.parametrize("name", ["macro F1", "ROC AUC", "median"])
+def test_case_42__called_from_several_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four Python threads get what sequential calls get."""
+    monkeypatch.setattr(engine, "_SINGLE_THREAD_WORK", 0.0)
+    data = systems()
+
+    def call(seed: int) -> bytes:
+        options = list(DESIGNS.values())[seed % len(DESIGNS)]
+        answer = bootstrap(
+            STATISTICS[name]("a"), data=data, n_resamples=60, rng=seed, n_threads=2, **options
+        )
+        return bytes(replicates(answer).tobytes())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [call(seed) for seed in range(36)] == list(pool.map(call, range(36)))
+
+
+# 45: Seconds of compilation for a ten-row input
+
+FIRST_CALL = """
+import time
+import fastboot as fb
+begun = time.process_time()
+fb.bootstrap({call}, n_resamples=999, rng=0)
+assert time.process_time() - begun < 5
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "call",
+    ["fb.median(range(10))", "fb.kendall(range(10), [3, 1, 2, 5, 4, 7, 6, 9, 8, 0])",
+     "range(10), groups=[0, 1] * 5, levels='nested'", "range(10), by=[0, 1] * 5",
+     "range(10), scheme='stationary', block_length=2"],
+)  # fmt: skip
+def test_case_45__first_call(call: str, tmp_path: Path) -> None:
+    """At most 5 s of a processor with an empty cache; nothing to compile with a warm one."""
+    environment = {**os.environ, "FASTBOOT_CACHE_DIR": str(tmp_path)}
+    script = [sys.executable, "-c", FIRST_CALL.format(call=call)]
+    kernels = []
+    for _ in range(2):
+        subprocess.run(script, check=True, env=environment)
+        kernels.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.bin")})
+    assert kernels[0] == kernels[1] != {}
 
 
 # 50: Chunked dictionary keys
