@@ -183,10 +183,10 @@ def pool(
     if slices is not None:
         number = slices.codes[: a.n_rows], slices.codes[a.n_rows :]
         check_slices(*({slices.values[code] for code in np.unique(codes)} for codes in number))
-    cells = (np.arange(n_rows) >= a.n_rows).astype(np.int64)
-    if slices is not None:
-        cells += 2 * slices.codes
-    own_statistics, columns = of_drawn(statistics[0], columns, design, keys, cells, factors)
+    side = np.repeat([0, 1], [a.n_rows, b.n_rows])
+    own_statistics, columns = of_drawn(
+        statistics[0], columns, design, keys, slices, factors, samples=side
+    )
     bounds = [
         bound(statistic, own, [own], n_rows, factors=factors, may_be_nan=nan_policy == "propagate")
         for statistic, own in zip(own_statistics, columns, strict=True)

@@ -108,8 +108,7 @@ def take(
     factors = factors_of(next(remaining)) if own else None
     keys = tuple(remaining)
     slices = design.slices(keys)
-    cells = None if slices is None else slices.codes
-    statistics, systems = of_drawn(statistics, systems, design, keys, cells, factors)
+    statistics, systems = of_drawn(statistics, systems, design, keys, slices, factors)
     partners = {number: numbers for numbers in alike for number in numbers}
     bounds = []
     for number, (statistic, columns) in enumerate(zip(statistics, systems, strict=True)):
@@ -133,8 +132,9 @@ def of_drawn(
     systems: Sequence[Sequence[Any]],
     design: Design,
     keys: Sequence[Any],
-    cells: NDArray[np.int64] | None,
+    slices: Slices | None,
     factors: Floats | None,
+    samples: NDArray[np.int64] | None = None,
 ) -> tuple[list[Statistic], list[Sequence[Any]]]:
     """Return statistics and their columns as they are for what a design draws.
 
@@ -144,15 +144,15 @@ def of_drawn(
         Each with its columns.
     design, keys
         With its key columns.
-    cells
-        Of each row the sample and slice it is in, shape (n_rows,); None for one.
-    factors
-        Weights of the rows.
+    slices, factors
+        Of the rows, or None.
+    samples
+        Which of two samples each row is of, shape (n_rows,); None for one.
     """
     groups = tuple(key.codes for key in keys[: len(design.groups)])
     inner = groups[1] if design.levels == "nested" and len(groups) > 1 else None
     units = groups[:1] if design.levels == "nested" else groups
-    drawn = Drawn(units, inner, cells, factors)
+    drawn = Drawn(units, inner, samples, None if slices is None else slices.codes, factors)
     known = [
         statistic.of_drawn(columns, drawn)
         for statistic, columns in zip(statistics, systems, strict=True)

@@ -22,13 +22,14 @@ class Drawn(NamedTuple):
     units : of each row, shape (n_rows,) each: what is drawn whole, or the levels of both factors;
         none for the rows themselves
     inner : of each row what is drawn inside, shape (n_rows,); None for the row itself
-    cells : of each row the sample and slice it is in, shape (n_rows,); None for one
+    samples, slices : of each row, shape (n_rows,), or None for one
     factors : weights of the rows, shape (n_rows,), or None
     """
 
     units: tuple[Integers, ...]
     inner: Integers | None
-    cells: Integers | None
+    samples: Integers | None
+    slices: Integers | None
     factors: NDArray[np.float64] | None
 
 
@@ -40,7 +41,7 @@ def shares(codes: Integers, drawn: Drawn) -> NDArray[np.float64] | None:
     codes
         Group of each row, shape (n_rows,).
     drawn
-        A group is drawn whole where all its rows, of a cell, are in one unit.
+        A group is drawn whole where all its rows, of a sample and slice, are in one unit.
 
     Raises
     ------
@@ -48,13 +49,15 @@ def shares(codes: Integers, drawn: Drawn) -> NDArray[np.float64] | None:
         Groups are in more slices, or fewer, than others.
     """
     rows = np.arange(codes.size)
-    cells = np.zeros_like(codes) if drawn.cells is None else drawn.cells
-    places, group = _numbered(cells, codes)
+    sample, slices = (
+        np.zeros_like(codes) if keys is None else keys for keys in (drawn.samples, drawn.slices)
+    )
+    _, of_sample = _numbered(sample, codes)
+    places, group = _numbered(slices, of_sample)
     if all(_numbered(group, units)[0].size > places.size for units in drawn.units or (rows,)):
         return None
     # All rows together have a copy of a group from each slice.
-    slices = np.bincount(codes[places])
-    if np.unique(slices[slices > 0]).size > 1:
+    if np.unique(np.bincount(of_sample[places])).size > 1:
         raise ValueError(
             "`by`: the groups of a macro average are drawn whole, but some have rows in more "
             "slices than others, which cannot be averaged over all rows; keep a slice at a time"

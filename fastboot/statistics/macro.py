@@ -19,6 +19,9 @@ __all__ = ["macro"]
 
 Floats = NDArray[np.float64]
 
+# Less of a copy is what rounding leaves of one that is taken from a sum.
+_LEAST_COPY = 1e-9
+
 
 class _Macro(Statistic):
     """What both kinds share: the statistic of a group, and the column of the groups."""
@@ -45,8 +48,13 @@ class _Macro(Statistic):
         inner, groups, _ = self._split(columns)
         known._statistic, inner = self._statistic.of_drawn(inner, drawn)
         share = shares(groups.codes, drawn)
-        known._whole = share is not None
-        return known, [*inner, groups, *([] if share is None else [share])]
+        if share is None:
+            return known, [*inner, groups]
+        known._whole = True
+        if drawn.samples is not None:  # a group of each, whatever it is called
+            n = len(groups.values)
+            groups = Labels(_read_only(groups.codes + n * drawn.samples), 2 * groups.values)
+        return known, [*inner, groups, share]
 
     def _split(self, columns: Sequence[Any]) -> tuple[Sequence[Any], Labels, Floats | None]:
         """Return the columns of the statistic, the groups, and the shares of rows in a copy."""
@@ -54,45 +62,54 @@ class _Macro(Statistic):
             return columns[:-2], columns[-2], columns[-1]
         return columns[:-1], columns[-1], None
 
-    def _mean(self, values: Floats, copies: Floats | None, axis: int) -> Floats:
-        """Mean over the groups, or over their copies in the resample."""
-        weight = np.ones(values.shape) if copies is None else np.broadcast_to(copies, values.shape)
-        there = weight > 0.0
+    def _mean(self, values: Floats, drawn: Floats, axis: int) -> Floats:
+        """Mean over the groups, or over their copies in the resample.
+
+        Parameters
+        ----------
+        values
+            Groups on this axis.
+        drawn
+            For each group its copies, if it is drawn whole, else the weight of its rows.
+        axis
+            0, or 1 where values of several labels come first.
+        """
+        if self._whole:
+            there = np.broadcast_to(drawn > _LEAST_COPY, values.shape)
+            weight = np.broadcast_to(drawn, values.shape)
+        else:
+            values = np.where(drawn > 0.0, values, np.nan)
+            there = weight = np.ones(values.shape, np.bool_)
         if self._skip:
-            there &= np.isfinite(values)
-        weight = np.where(there, weight, 0.0)
-        mean: Floats = (weight * np.where(there, values, 0.0)).sum(axis=axis) / weight.sum(
-            axis=axis
-        )
+            there = there & np.isfinite(values)
+        total = np.where(there, weight * values, 0.0).sum(axis=axis)
+        mean: Floats = total / np.where(there, weight, 0.0).sum(axis=axis)
         return mean
 
 
 class _AdditiveMacro(_Macro, Additive):
     @property
     def n_terms(self) -> int:
-        return int(self._statistic.n_terms) + self._whole
+        return int(self._statistic.n_terms) + 1
 
     def terms(self, *columns: Any) -> Sequence[Term]:
         inner, groups, share = self._split(columns)
         terms = self._statistic.terms(*inner)
         # What `finish` must know of them: a bound statistic serves one table.
         self._sizes = [term.size if isinstance(term, Tally) else 0 for term in terms]
-        copies = () if share is None else (share,)
-        return [_by_group(term, groups) for term in (*terms, *copies)]
+        return [_by_group(term, groups) for term in (*terms, 1.0 if share is None else share)]
 
     def finish(self, *sums: Any) -> Any:
-        copies = None
-        if self._whole:
-            *sums, copies = sums  # type: ignore[assignment] # a list serves as well
+        *own, drawn = sums
         # A tally of C classes in G groups came as one of G x C: its classes go first again.
         by_class = [
             total
             if size == 0
             else np.moveaxis(total.reshape(self._n_groups, size, *total.shape[1:]), 1, 0)
-            for size, total in zip(self._sizes, sums, strict=True)
+            for size, total in zip(self._sizes, own, strict=True)
         ]
         values = np.asarray(self._statistic.finish(*by_class), dtype=np.float64)
-        return self._mean(values, copies, 1 if isinstance(self, Vector) else 0)
+        return self._mean(values, drawn, 1 if isinstance(self, Vector) else 0)
 
 
 class _AdditiveVectorMacro(_AdditiveMacro, AdditiveVector):
@@ -109,20 +126,19 @@ class _WeightedMacro(_Macro, Weighted):
                 prepared.append(None)
                 continue
             own = self._statistic.prepare(*(_taken(column, rows) for column in inner))
-            prepared.append((rows, own, None if share is None else share[rows]))
+            prepared.append((rows, own, 1.0 if share is None else share[rows]))
         return prepared
 
     def values(self, prepared: Any, weights: Floats) -> Any:
         by_group = np.full((len(prepared), len(weights)), np.nan)
-        copies = np.zeros(by_group.shape) if self._whole else None
+        drawn = np.zeros(by_group.shape)
         for number, group in enumerate(prepared):
             if group is not None:
                 rows, own, share = group
-                drawn = _read_only(weights[:, rows])
-                by_group[number] = self._statistic.values(own, drawn)
-                if copies is not None:
-                    copies[number] = (drawn * share).sum(axis=1)
-        return self._mean(by_group, copies, 0)
+                of_rows = _read_only(weights[:, rows])
+                by_group[number] = self._statistic.values(own, of_rows)
+                drawn[number] = (of_rows * share).sum(axis=1)
+        return self._mean(by_group, drawn, 0)
 
 
 def _by_group(term: Term, groups: Labels) -> Tally:
@@ -162,8 +178,9 @@ def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> 
         Column name, or array of shape (n_rows,): the group of every row. A string, an integer, a
         boolean or a finite number.
     skip_undefined
-        Leave a group out of the mean where its value is undefined (no row of it was drawn, say).
-        By default the mean is undefined then, and counted.
+        Leave a group out of the mean where its value is undefined, and where no row of it was
+        drawn. By default the mean is undefined then, and counted. Groups that are drawn whole are
+        not missed.
 
     Raises
     ------
