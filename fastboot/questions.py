@@ -268,6 +268,8 @@ class _Named(NamedTuple):
             }
             if accelerations is not None:
                 found["acceleration"] = float(accelerations[value, cell])
+            if answer.components is not None:
+                found["variance_components"] = answer.components[value]
             if answer.n_differing is not None:
                 found["n_differing"] = int(answer.n_differing[cell])
             if answer.replicate_errors is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.block_length import block_length
-from fastboot.components import components
+from fastboot.components import Components, components
 from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
 from fastboot.jackknife import Influence, influence, influence_of_weights, leave_one_out, rounding
 from fastboot.measures import RowsOfCells, evaluator, measure_rows
@@ -66,6 +66,8 @@ class Answer:
         Units of each cell that differ between two systems, shape (n_cells,); swaps only.
     remarks
         For each value a sentence about the run, or an empty one; none at all.
+    components
+        For each value the parts of its variance; of crossed levels only.
     errors
         Standard errors of the estimates; None where there is no formula or it is dear.
     replicate_errors
@@ -83,6 +85,7 @@ class Answer:
     n_units: NDArray[np.int64]
     n_differing: NDArray[np.int64] | None = None
     remarks: tuple[str, ...] = ()
+    components: tuple[Components, ...] | None = None
     errors: LinearErrors | None = None
     replicate_errors: Floats | None = None
     proportions: NDArray[np.bool_] | None = None
@@ -145,6 +148,7 @@ def resample(
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
     remarks: tuple[str, ...] = ("",) * target.n_values
+    parts: tuple[Components, ...] | None = None
     units = units_of(target, layout, drawn_vary=design.drawn_vary)
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
     errors, seen = None, units
@@ -170,7 +174,9 @@ def resample(
                 drawn_by(crossed_sampler(arrangement, run.sequence, drawn)).values[:, 0]
                 for drawn in ((True, False), (False, True))
             )
-            remarks = _shares(replicates.values[:, 0], first, second, design.names)
+            drawn = zip(replicates.values[:, 0], first, second, strict=True)
+            parts = tuple(components(*three) for three in drawn)
+            remarks = tuple(part.sentence(design.names) for part in parts)
         elif design.block_scheme:
             remarks = (_length_sentence(length, design),) * target.n_values
     return Answer(
@@ -183,18 +189,11 @@ def resample(
         n_rows=rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
         remarks=remarks,
+        components=parts,
         errors=_linear_errors(target, sample, arrangement, seen, wanted=method == "studentized"),
         replicate_errors=errors,
         proportions=_proportions(questions, sample),
     )  # fmt: skip
-
-
-def _shares(both: Floats, first: Floats, second: Floats, names: tuple[str, str]) -> tuple[str, ...]:
-    """Say of each value where its variance comes from."""
-    return tuple(
-        components(*replicates).sentence(names)
-        for replicates in zip(both, first, second, strict=True)
-    )
 
 
 def _block_length(target: Estimand, sample: Sample, layout: Layout, units: Units | None) -> float:

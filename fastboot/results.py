@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fastboot import analytic, intervals, pvalues
 from fastboot.analytic import ClusterErrors
+from fastboot.components import Components
 from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import count, html_table, interval_name, short, to_json
 
@@ -66,6 +67,9 @@ class Result:
     n_successes
         Rows that succeed, where the statistic is the share of successes in independent rows: no
         groups, strata or weights. Else None.
+    variance_components
+        With ``levels="crossed"``: how much of the variance comes from the levels of the first
+        factor, of the second, and from their pairs; else None.
     remarks
         Sentences about the data, part of `notes`.
     elapsed
@@ -91,6 +95,7 @@ class Result:
     replicate_standard_errors: NDArray[np.float64] | None = None
     analytic_errors: ClusterErrors | None = None
     n_successes: int | None = None
+    variance_components: Components | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -300,6 +305,9 @@ class Result:
             "alternative": self.alternative,
             "analytic_interval": None if formula is None else list(formula[:2]),
             "analytic_method": None if formula is None else formula.method,
+            "variance_components": None
+            if self.variance_components is None
+            else self.variance_components._asdict(),
             "n_rows": self.n_rows,
             "n_units": self.n_units,
             "unit": self.unit,
