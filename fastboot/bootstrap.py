@@ -150,7 +150,7 @@ def bootstrap(
         does not depend on it.
     nan_policy
         What a missing value (null or NaN) does: "raise"; "omit" drops the row; "propagate" makes
-        the answer NaN.
+        the answer NaN. A missing group or stratum is always refused.
     progress
         True for a bar on standard error, or a function of (replicates done, n_resamples).
     path

@@ -46,6 +46,7 @@ _ACCEPTED = {
     "number": (5, "a score must be a number"),
     "label": (6, "a label must be a string, an integer, a boolean or a finite number"),
     "key": (8, "a key must be a string, a number, a boolean, a date or time, or bytes"),
+    "slice": (8, "a slice is named by a string, a number, a boolean, a date or time, or bytes"),
 }
 
 
@@ -59,7 +60,8 @@ class Column:
         A column name of `data`, or the values themselves.
     role
         "number" for scores and counts, "label" for classes that are compared, "key" for what says
-        which rows belong together.
+        which rows belong together, "slice" for what names the rows that have an answer of their
+        own (keys, loaded with their values).
     argument
         The argument's name, for messages.
     nullable
@@ -68,7 +70,7 @@ class Column:
     """
 
     source: Source
-    role: Literal["number", "label", "key"] = "number"
+    role: Literal["number", "label", "key", "slice"] = "number"
     argument: str = "values"
     nullable: bool = False
 
@@ -399,7 +401,7 @@ def _kept(plain: Sequence[_Plain], nan_policy: str) -> NDArray[np.bool_] | None:
             raise ValueError(f"{has}; drop those rows or give them a group of their own.")
         if nan_policy == "raise":
             raise ValueError(f'{has}; pass nan_policy="omit" to drop those rows, or fill them.')
-        if nan_policy == "propagate" and one.column.role == "label":
+        if nan_policy == "propagate" and one.column.role in {"label", "slice"}:
             raise ValueError(f'{has}; a label cannot be NaN: pass nan_policy="omit" to drop it.')
     if nan_policy == "propagate" or not incomplete:
         return None
@@ -432,7 +434,7 @@ def _encoded(plain: _Plain, kept: NDArray[np.bool_] | None) -> NDArray[np.float6
         values = values.filter(from_numpy(kept))
     encoded = values.dictionary_encode()
     codes = slots(encoded.indices, np.int32)
-    if plain.column.role == "label":
+    if plain.column.role in {"label", "slice"}:
         labels = codes.astype(np.int64)
         if encoded.null_count:  # what lies under a null is undefined
             labels[is_null(encoded)] = -1

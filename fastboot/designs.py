@@ -135,7 +135,7 @@ class Design:
         names_of = [Column(source, "key", "groups") for source in self.groups] + [
             Column(source, "key", "strata") for source in self.strata
         ]
-        return names_of + [Column(source, "label", "by") for source in self.by]
+        return names_of + [Column(source, "slice", "by") for source in self.by]
 
     def slices(self, loaded: Sequence[Any]) -> Slices | None:
         """Return the slices, from the loaded key columns; None without `by`."""

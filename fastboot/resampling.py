@@ -310,10 +310,24 @@ def warn_undefined(replicates: Floats, questions: Sequence[Question]) -> None:
     # With missing values all are, as was asked for.
     there = [not question.missing for question in questions for _ in range(question.a.n_values)]
     undefined = np.isnan(replicates[there])
-    n_undefined = int(undefined.sum())
-    if n_undefined:
+    if undefined.any():
+        names = [question.name for question in questions for _ in range(question.a.n_values)]
+        named = dict.fromkeys(name for name, own in zip(names, there, strict=True) if own)
+        counts = dict.fromkeys(named, 0)
+        sizes = dict.fromkeys(named, 0)
+        asked = (name for name, own in zip(names, there, strict=True) if own)
+        for name, row in zip(asked, undefined, strict=True):
+            counts[name] += int(row.sum())
+            sizes[name] += row.size
+        found = [
+            f"{counts[name]:,} of {sizes[name]:,} replicates"
+            + (f" of {name}" if len(named) > 1 else "")
+            for name in named
+            if counts[name]
+        ]
+        more = f" and some of {len(found) - 3} more statistics" if len(found) > 3 else ""
         warnings.warn(
-            f"the statistic is undefined in {n_undefined:,} of {undefined.size:,} replicates; "
+            f"the statistic is undefined in {', '.join(found[:3])}{more}; "
             "they are NaN, counted in n_undefined and left out of intervals and p-values",
             RuntimeWarning,
             stacklevel=6,  # the call of the procedure

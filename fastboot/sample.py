@@ -58,7 +58,8 @@ class Sample:
         """Sentences about the sample."""
         if not self.n_dropped:
             return ()
-        return (f"{self.n_dropped:,} rows were dropped for a missing value",)
+        were = "was" if self.n_dropped == 1 else "were"
+        return (f"{count(self.n_dropped, 'row')} {were} dropped for a missing value",)
 
 
 def few_units(n_units: int, unit: str) -> tuple[str, ...]:

@@ -409,10 +409,10 @@ def test_keys(kind: str, argument: str) -> None:
     np.testing.assert_array_equal(found.replicates, other.replicates)
 
 
-@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("kind", [*KEYS, *ONLY_KEYS])
 def test_slices__keys(kind: str) -> None:
     """Slices come in the sorted order of their values, by which they are found."""
-    keys = KEYS[kind]
+    keys = (KEYS | ONLY_KEYS)[kind]
     found = fb.bootstrap("score", data=TABLE, by=keys, **RUN)
     assert list(found) == sorted(set(keys))
     for key, one in found.items():

@@ -832,3 +832,18 @@ def test_ask__pairs_that_do_not_match(a: Any, b: Any, message: str) -> None:
         with pytest.raises(ValueError, match="both") as caught:
             compare(a, b, data=DATA if compare is fb.paired_bootstrap else (DATA, DATA))
         assert message == str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore:the statistic is undefined:RuntimeWarning")
+def test_warning__names_the_statistics() -> None:
+    """With several statistics the one warning says which are undefined, and how often."""
+    gold, predicted = [1, 0, 0, 0, 1], [1, 0, 0, 0, 0]
+    asked = {"p": fb.precision(gold, predicted), "mean": fb.mean([1.0, 2.0, 3.0, 4.0, 5.0])}
+    with pytest.warns(RuntimeWarning) as caught:
+        found = fb.bootstrap(asked, n_resamples=100, rng=0)
+    n_undefined = found["p"].n_undefined
+    assert n_undefined > 0
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith(
+        f"the statistic is undefined in {n_undefined} of 100 replicates of precision; they are NaN"
+    )

@@ -406,7 +406,7 @@ def test_missing__policies() -> None:
         unpaired_bootstrap(a, b)
     omitted = unpaired_bootstrap(a, b, nan_policy="omit", rng=0)
     assert (omitted.n_dropped, omitted.n_rows_a, omitted.n_rows_b) == (1, 3, 2)
-    assert "1 rows were dropped" in " ".join(omitted.notes)
+    assert "1 row was dropped" in " ".join(omitted.notes)
     kept = unpaired_bootstrap([1.0, 3.0, 4.0], b, rng=0)
     assert (omitted.replicates == kept.replicates).all()
     propagated = unpaired_bootstrap(a, b, nan_policy="propagate", n_resamples=5)
