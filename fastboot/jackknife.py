@@ -235,18 +235,18 @@ def rounding(estimand: Estimand, units: Units | None, scale: Floats, n_rows: int
 def _sensitivity(estimand: Estimand, units: Units, scale: Floats) -> Floats:
     """Sum over dense terms of |derivative of the value| x size, by central differences."""
     step = 2.0**-20  # error of second order: 1e-12 of the derivative
-    totals = units.totals()
-    share = units.layout.sums_by_cell(np.ones(units.layout.n_units)) / units.layout.n_units
-    shape = (units.layout.n_cells,)
-    sum_of_slopes = np.zeros((estimand.n_values, *shape))
+    layout = units.layout
+    share = layout.sums_by_cell(np.ones(layout.n_units)) / layout.n_units
+    dense = [i for i, term in enumerate(estimand.terms) if not isinstance(term, Tally)]
+    # All terms moved up, then all moved down, one at a time: a last axis of the sums.
+    shape = (layout.n_cells, 2 * len(dense))
+    sums = [np.repeat(total[..., None], shape[1], axis=-1) for total in units.totals()]
+    for place, i in enumerate(dense):
+        change = step * estimand.sizes[i] * share
+        sums[i][..., place] += change
+        sums[i][..., len(dense) + place] -= change
     weighted = [np.zeros((bound.n_values, *shape)) for bound in estimand.weighted]
-    for i, (term, size) in enumerate(zip(estimand.terms, estimand.sizes, strict=True)):
-        if isinstance(term, Tally):
-            continue
-        above, below = list(totals), list(totals)
-        above[i] = totals[i] + step * size * share
-        below[i] = totals[i] - step * size * share
-        difference = estimand.value(above, weighted, shape) - estimand.value(below, weighted, shape)
-        slope = np.abs(difference) / (2.0 * step)
-        sum_of_slopes += np.where(np.isfinite(slope), slope, scale)
+    above, below = np.split(estimand.value(sums, weighted, shape), 2, axis=-1)
+    slopes = np.abs(above - below) / (2.0 * step)
+    sum_of_slopes: Floats = np.where(np.isfinite(slopes), slopes, scale[..., None]).sum(axis=-1)
     return sum_of_slopes

@@ -244,16 +244,19 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
     def of_sums(sums: Floats) -> Floats:
         return estimand.value(units.expand(sums, n_drawn), [], n_drawn.shape)
 
-    errors = []
+    def errors(factors: Floats) -> Floats:
+        covariance = np.add.reduceat(within * factors, first_parts, axis=-1)
+        negligible = (n_drawn + units.n_sums) * _NOISE * np.einsum("ii...->i...", covariance)
+        return _errors(of_sums, sums, covariance, negligible)[1]
+
+    parts = np.bincount(layout.cell_of_part, minlength=layout.n_cells)
     with np.errstate(all="ignore"):
-        for factors in (np.ones(sizes.size), sizes / (sizes - 1.0)):
-            covariance = np.add.reduceat(within * factors, first_parts, axis=-1)
-            negligible = (n_drawn + units.n_sums) * _NOISE * np.einsum("ii...->i...", covariance)
-            errors.append(_errors(of_sums, sums, covariance, negligible)[1])
+        corrections = sizes / (sizes - 1.0)
+        cr0 = errors(np.ones(sizes.size))
+        cr1 = cr0 * np.sqrt(corrections) if (parts == 1).all() else errors(corrections)
     # A single unit varies in no term: 0 x 1 / 0 is not seen there.
     alone = np.logical_or.reduceat(sizes == 1, first_parts)
-    parts = np.bincount(layout.cell_of_part, minlength=layout.n_cells)
-    return LinearErrors(errors[0], np.where(alone, np.nan, errors[1]), n_drawn - parts)
+    return LinearErrors(cr0, np.where(alone, np.nan, cr1), n_drawn - parts)
 
 
 def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
