@@ -1,4 +1,4 @@
-"""Blocks in fb.bootstrap: the length that the data choose, what is said of it, and arch's errors."""
+"""Blocks in fb.bootstrap: the length that data choose, what is said of it, and arch's errors."""
 
 from __future__ import annotations
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import kernel
-from fastboot.kernels.binomial import draw_binomials
 from fastboot.kernels.patterns import weigh
-from fastboot.kernels.philox import CLASSES
 from fastboot.kernels.places import BUFFER
 
-__all__ = ["fill_class_weights", "fill_pattern_weights"]
+__all__ = ["fill_pattern_weights"]
 
 
 @kernel
@@ -34,26 +32,3 @@ def fill_pattern_weights(start, n_units, superblock, shares, first, law, key_0, 
         row = weights[r, start : start + n_units]
         for i in range(n_units):
             row[i] = counts[i]
-
-
-@kernel
-def fill_class_weights(counts, draws, first, key_0, key_1, weights):
-    """Weights of classes of equal units for consecutive replicates.
-
-    counts : shape (n_classes,), int64: their multiplicities
-    weights : shape (n_replicates, n_classes), float64, overwritten; a row sums to `draws`
-    """
-    n_replicates = weights.shape[0]
-    left = np.full(n_replicates, np.float64(draws))
-    drawn = np.empty(n_replicates)
-    words = np.empty((4, n_replicates), np.uint32)
-    accepted = np.empty(n_replicates, np.bool_)
-    units = counts.sum()
-    for u in range(counts.size):
-        draw_binomials(
-            left, counts[u], units, u, first, CLASSES, key_0, key_1, words, accepted, drawn
-        )
-        left -= drawn
-        units -= counts[u]
-        for r in range(n_replicates):
-            weights[r, u] = drawn[r]
