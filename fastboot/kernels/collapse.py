@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import kernel
-from fastboot.kernels.binomial import draw_binomials, fair_binomial
+from fastboot.kernels.binomial import binomial_scratch, draw_binomials, draw_fair_binomials
 from fastboot.kernels.philox import CLASSES, FLIPS
 
 __all__ = ["add_class_sums", "add_class_swap_sums", "find_classes"]
@@ -71,13 +71,10 @@ def add_class_sums(terms, counts, n_draws, first, key_0, key_1, sums):
     n_replicates = sums.shape[1]
     left = np.full(n_replicates, np.float64(n_draws))
     drawn = np.empty(n_replicates)
-    words = np.empty((4, n_replicates), np.uint32)
-    accepted = np.empty(n_replicates, np.bool_)
+    scratch = binomial_scratch(n_replicates)
     units = counts.sum()
     for u in range(counts.size):
-        draw_binomials(
-            left, counts[u], units, u, first, CLASSES, key_0, key_1, words, accepted, drawn
-        )
+        draw_binomials(left, counts[u], units, u, first, CLASSES, key_0, key_1, scratch, drawn)
         left -= drawn
         units -= counts[u]
         for k in range(terms.shape[0]):
@@ -92,9 +89,12 @@ def add_class_swap_sums(terms, counts, first, key_0, key_1, sums):
     terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
     sums : shape (n_terms, n_replicates), added to
     """
-    n_terms, n_classes = terms.shape
-    for r in range(sums.shape[1]):
-        for u in range(n_classes):
-            swapped = fair_binomial(counts[u], u, first + r, FLIPS, key_0, key_1)
-            for k in range(n_terms):
-                sums[k, r] += swapped * terms[k, u]
+    n_replicates = sums.shape[1]
+    trials = np.empty(n_replicates)
+    swapped = np.empty(n_replicates)
+    scratch = binomial_scratch(n_replicates)
+    for u in range(counts.size):
+        draw_fair_binomials(counts[u], u, first, FLIPS, key_0, key_1, trials, scratch, swapped)
+        for k in range(terms.shape[0]):
+            for r in range(n_replicates):
+                sums[k, r] += swapped[r] * terms[k, u]
