@@ -109,6 +109,15 @@ class Design:
         return "group" if self.groups else "row"
 
     @property
+    def names(self) -> tuple[str, str]:
+        """What the two crossed factors are called."""
+        first, second = (
+            source if isinstance(source, str) else f"groups[{place}]"
+            for place, source in enumerate(self.groups)
+        )
+        return first, second
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the design."""
         if self.n_drawn is None:
@@ -182,7 +191,9 @@ class Design:
         """Draws from each part."""
         return layout.sizes if self.n_drawn is None else np.array([self.n_drawn])
 
-    def sampler(self, arrangement: Arrangement, seed: np.random.SeedSequence) -> Sampler:
+    def sampler(
+        self, arrangement: Arrangement, seed: np.random.SeedSequence, block_length: float
+    ) -> Sampler:
         """Return who draws the weights, other than the plain bootstrap's."""
         layout = arrangement.layout
         if self.levels == "crossed":
@@ -195,8 +206,7 @@ class Design:
             return Poisson(layout, seed)
         if self.scheme == "bayesian":
             return Exponential(layout, seed)
-        assert self.block_length is not None
-        return Blocks(layout, seed, self.scheme, self.block_length)
+        return Blocks(layout, seed, self.scheme, block_length)
 
 
 def crossed_sampler(

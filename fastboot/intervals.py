@@ -14,7 +14,10 @@ __all__ = [
     "check_level",
     "check_method",
     "interval",
+    "limits",
     "standard_error",
+    "standard_errors",
+    "tails_of",
 ]
 
 METHODS = ("percentile", "basic", "normal", "bca")
@@ -70,46 +73,82 @@ def interval(
     defined = replicates[~np.isnan(replicates)]
     if defined.size == 0 or math.isnan(estimate):
         return ConfidenceInterval(math.nan, math.nan, confidence_level, method)
-    tail = 1.0 - confidence_level
-    tails = (tail / 2.0, 1.0 - tail / 2.0) if alternative == "two-sided" else (tail, 1.0 - tail)
-    note = ""
+    tails, note = tails_of(confidence_level, alternative), ""
     if method == "bca":
-        levels, note = _bca_levels(defined, estimate, tails, acceleration, rounding)
-        if note:
-            method = "percentile"
-        low, high = _quantiles(defined, levels)
-    elif method == "normal":
-        from scipy.special import ndtri
-
-        low, high = estimate + ndtri(tails) * standard_error(defined)
-    else:
-        low, high = _quantiles(defined, tails)
-        if method == "basic":
-            low, high = 2.0 * estimate - high, 2.0 * estimate - low
-    if alternative == "greater":
-        high = math.inf
-    elif alternative == "less":
-        low = -math.inf
-    return ConfidenceInterval(float(low), float(high), confidence_level, method, note)
+        tails, note = _bca_levels(defined, estimate, tails, acceleration, rounding)
+    low, high = limits(
+        defined[None], estimate, tails, "percentile" if method == "bca" else method, alternative
+    )
+    return ConfidenceInterval(
+        float(low[0]), float(high[0]), confidence_level, "percentile" if note else method, note
+    )
 
 
-def standard_error(defined: Floats) -> float:
-    """Return the standard deviation (ddof = 1) of replicates; exactly 0 where all are equal.
+def tails_of(confidence_level: float, alternative: str) -> tuple[float, float]:
+    """Return the levels of the two limits of an equal-tailed or one-sided interval."""
+    tail = 1.0 - confidence_level
+    return (tail / 2.0, 1.0 - tail / 2.0) if alternative == "two-sided" else (tail, 1.0 - tail)
+
+
+def limits(
+    defined: Floats,
+    estimates: Floats | float,
+    tails: tuple[float, float],
+    method: str,
+    alternative: str,
+) -> tuple[Floats, Floats]:
+    """Return the limits of many intervals, shape (n,) each.
 
     Parameters
     ----------
     defined
-        Shape (n,), no NaN; NaN is returned for fewer than two.
+        Shape (n, n_resamples), replicates without NaN.
+    estimates
+        Shape (n,), or one for all.
+    tails
+        Levels of the two limits.
+    method
+        "percentile", "basic" or "normal".
+    alternative
+        As in :func:`fastboot.bootstrap`.
     """
-    if defined.size < 2:
-        return math.nan
+    low: Floats
+    high: Floats
+    if method == "normal":
+        from scipy.special import ndtri
+
+        below, above = ndtri(tails)
+        errors = standard_errors(defined)
+        low, high = estimates + below * errors, estimates + above * errors
+    else:
+        low, high = np.quantile(defined, tails, axis=1)
+        if method == "basic":
+            low, high = 2.0 * estimates - high, 2.0 * estimates - low
+    if alternative == "greater":
+        high = np.full_like(high, np.inf)
+    elif alternative == "less":
+        low = np.full_like(low, -np.inf)
+    return low, high
+
+
+def standard_error(defined: Floats) -> float:
+    """Return the standard deviation (ddof = 1) of replicates, shape (n_resamples,), no NaN."""
+    return float(standard_errors(defined[None])[0])
+
+
+def standard_errors(defined: Floats) -> Floats:
+    """Return the standard deviations (ddof = 1) of replicates; exactly 0 where all are equal.
+
+    Parameters
+    ----------
+    defined
+        Shape (n, n_resamples), no NaN; NaN is returned for fewer than two resamples.
+    """
+    if defined.shape[1] < 2:
+        return np.full(len(defined), np.nan)
     # The mean of n times 0.7 is not 0.7: deviations from a replicate are 0, from the mean 1e-16.
-    return float((defined - defined[0]).std(ddof=1))
-
-
-def _quantiles(defined: Floats, levels: tuple[float, float]) -> tuple[float, float]:
-    low, high = np.quantile(defined, levels)
-    return float(low), float(high)
+    errors: Floats = (defined - defined[:, :1]).std(axis=1, ddof=1)
+    return errors
 
 
 def _bca_levels(

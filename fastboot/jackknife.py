@@ -8,7 +8,7 @@ instead of single ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fastboot.statistics.estimand import Estimand
 from fastboot.units import Layout, Tally, Units
 
-__all__ = ["acceleration", "acceleration_of_weights", "rounding"]
+__all__ = ["Influence", "influence", "influence_of_weights", "leave_one_out", "rounding"]
 
 Floats = NDArray[np.float64]
 
@@ -30,11 +30,37 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_BLOCKS = 1_000
 
 
-def acceleration(estimand: Estimand, units: Units) -> Floats:
-    """Return the acceleration of the BCa interval, from all leave-one-unit-out values.
+class Influence(NamedTuple):
+    """Sums over units of powers of d: mean leave-one-out value of a part - value without this unit.
 
-    Sum of d^3 / (6 (sum of d^2)^1.5), where d is the mean leave-one-unit-out value of a part less
-    the value without this unit (Efron 1987; for strata Davison and Hinkley 1997, section 5.3.2).
+    squares, cubes : of d^2 and d^3, shape (n_values, n_cells); NaN where a value is undefined
+    smallest : squares up to this are rounding errors of the value
+    """
+
+    squares: Floats
+    cubes: Floats
+    smallest: Floats
+
+    def __sub__(self, other: Influence) -> Influence:
+        """Return that of the difference between the values of two independent samples."""
+        return Influence(
+            self.squares + other.squares, self.cubes - other.cubes, self.smallest + other.smallest
+        )
+
+    @property
+    def acceleration(self) -> Floats:
+        """Of the BCa interval; NaN where a value is undefined or none varies.
+
+        Sum of d^3 / (6 (sum of d^2)^1.5) over the units of all parts (Efron 1987; for several
+        samples and strata Davison and Hinkley 1997, section 5.3.2).
+        """
+        with np.errstate(all="ignore"):
+            found = self.cubes / (6.0 * self.squares**1.5)
+            return np.where(self.squares > self.smallest, found, np.nan)
+
+
+def influence(estimand: Estimand, units: Units) -> Influence:
+    """Return the sums over all units.
 
     Parameters
     ----------
@@ -42,11 +68,6 @@ def acceleration(estimand: Estimand, units: Units) -> Floats:
         Without statistics of row weights.
     units
         The sample; classes count with their multiplicity.
-
-    Returns
-    -------
-    array
-        Shape (n_values, n_cells); NaN where a value is undefined or none varies.
     """
     layout = units.layout
     totals = units.totals()
@@ -64,7 +85,24 @@ def acceleration(estimand: Estimand, units: Units) -> Floats:
             value = estimand.value(left, [], (stop - start,))
             counts = None if units.counts is None else units.counts[start:stop]
             sums.add(observed[:, cells] - value, parts, counts)
-        return sums.acceleration(layout.sizes)
+        return sums.influence(layout.sizes)
+
+
+def leave_one_out(estimand: Estimand, units: Units) -> Floats:
+    """Return the change of every value as a unit is left out, shape (n_values, n_units).
+
+    Parameters
+    ----------
+    estimand
+        Without statistics of row weights.
+    units
+        Listed singly, one cell.
+    """
+    totals = units.totals()
+    single = units.expand(_listed(units, 0, units.n_units), 1)
+    left = [total - own for total, own in zip(totals, single, strict=True)]
+    observed = estimand.value(totals, [], (1,))
+    return observed - estimand.value(left, [], (units.n_units,))
 
 
 def _parts(units: Units, start: int, stop: int) -> NDArray[np.int64]:
@@ -108,8 +146,8 @@ class _PartSums:
             for value, own in enumerate(product):
                 power[value] += np.bincount(parts, own, self._cells.size)
 
-    def acceleration(self, sizes: NDArray[np.int64]) -> Floats:
-        """Return the accelerations, shape (n_values, n_cells)."""
+    def influence(self, sizes: NDArray[np.int64]) -> Influence:
+        """Return the sums about the means of the parts."""
         first, second, third = self._powers
         mean = first / sizes
         about_2 = second - sizes * mean**2
@@ -119,14 +157,12 @@ class _PartSums:
         first_parts = np.searchsorted(self._cells, np.arange(n_cells))
         squares = np.add.reduceat(about_2, first_parts, axis=1)
         cubes = np.add.reduceat(about_3, first_parts, axis=1)
-        # Below, all d are rounding errors of the value.
         smallest = units * (units * _EPSILON * np.abs(self._observed)) ** 2
-        with np.errstate(all="ignore"):
-            return np.where(squares > smallest, cubes / (6.0 * squares**1.5), np.nan)
+        return Influence(squares, cubes, smallest)
 
 
-def acceleration_of_weights(evaluate: Callable[[int, Floats], Floats], layout: Layout) -> Floats:
-    """Return the acceleration from values with blocks of units left out.
+def influence_of_weights(evaluate: Callable[[int, Floats], Floats], layout: Layout) -> Influence:
+    """Return the sums over blocks of units.
 
     Parameters
     ----------
@@ -134,11 +170,6 @@ def acceleration_of_weights(evaluate: Callable[[int, Floats], Floats], layout: L
         From weights of the units, shape (n, n_units), to values, shape (n_values, n_cells, n).
     layout
         Of the units.
-
-    Returns
-    -------
-    array
-        Shape (n_values, n_cells).
     """
     units = np.arange(layout.n_units)
     starts = layout.cell_offsets
@@ -160,7 +191,7 @@ def acceleration_of_weights(evaluate: Callable[[int, Floats], Floats], layout: L
         change = np.where(there, mean - values, 0.0)
         squares, cubes = (change**2).sum(axis=2), (change**3).sum(axis=2)
         smallest = n_blocks * (n_blocks * _EPSILON * np.abs(mean[:, :, 0])) ** 2
-        return np.where(squares > smallest, cubes / (6.0 * squares**1.5), np.nan)
+    return Influence(squares, cubes, smallest)
 
 
 def rounding(estimand: Estimand, units: Units | None, scale: Floats, n_rows: int) -> Floats:

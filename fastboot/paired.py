@@ -14,7 +14,7 @@ from fastboot.columns import Source
 from fastboot.designs import Slices, check_design
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.paths import BOOTSTRAP_PATHS
-from fastboot.questions import Several, ask, pair_up, questions_of, report
+from fastboot.questions import Several, alike, ask, pair_up, questions_of, report
 from fastboot.resampling import Answer, bootstrap_answer, observe
 from fastboot.sample import take
 from fastboot.statistics.base import Statistic
@@ -168,7 +168,7 @@ def paired_bootstrap(
         design,
         nan_policy,
         weights=weights,
-        alike=[(place, n + place) for place in range(n)],
+        alike=alike(first, second),
     )
     questions = questions_of(sample.bounds)
 

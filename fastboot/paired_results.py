@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,37 @@ from fastboot.pvalues import PValue
 from fastboot.rendering import count, short, shown_pvalue
 from fastboot.results import Result
 
-__all__ = ["PairedBootstrapResult", "RandomizationResult"]
+__all__ = [
+    "BootstrapComparison",
+    "NullComparison",
+    "PairedBootstrapResult",
+    "RandomizationResult",
+    "Words",
+]
+
+
+class Words(NamedTuple):
+    """What a test under the null is called.
+
+    test, sampled : its name, and where not all replicates are enumerated
+    change : what makes a replicate
+    instead : the procedure that resamples around the estimate
+    """
+
+    test: str
+    sampled: str
+    change: str
+    instead: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _PairedResult(Result, ABC):
-    """What answers about two systems have.
+class _Comparison(Result, ABC):
+    """What answers about two systems, or two samples, have.
 
     Attributes
     ----------
     estimate_a, estimate_b
-        Observed values of the two systems; `estimate` is their difference.
+        Observed values of the two; `estimate` is their difference.
     add_one
         Whether the observed difference counts as one more replicate.
     """
@@ -103,8 +123,8 @@ class _PairedResult(Result, ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PairedBootstrapResult(_PairedResult):
-    """Answer of :func:`fastboot.paired_bootstrap`."""
+class BootstrapComparison(_Comparison):
+    """What answers have whose replicates scatter around the estimate."""
 
     def test(
         self,
@@ -150,28 +170,26 @@ class PairedBootstrapResult(_PairedResult):
             add_one=self.add_one if add_one is None else add_one,
         )
 
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairedBootstrapResult(BootstrapComparison):
+    """Answer of :func:`fastboot.paired_bootstrap`."""
+
     def _test_name(self) -> str:
         return "paired bootstrap (shift)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RandomizationResult(_PairedResult):
-    """Answer of :func:`fastboot.approximate_randomization`.
+class NullComparison(_Comparison):
+    """What answers have whose replicates are drawn as if there were no difference.
 
-    The replicates are differences after random swaps, so they scatter around 0, not around the
-    estimate; the interval is estimate +- normal quantile x their standard deviation.
-
-    Attributes
-    ----------
-    n_differing
-        Units that are not equal in both systems; only these decide.
+    They scatter around 0, not around the estimate; the interval is estimate +- normal quantile x
+    their standard deviation.
     """
-
-    n_differing: int
 
     @property
     def exact(self) -> bool:
-        """Whether all swaps were enumerated."""
+        """Whether all there are were enumerated."""
         return self.path == "enumeration"
 
     @property
@@ -194,8 +212,8 @@ class RandomizationResult(_PairedResult):
         """
         if method not in {None, "normal"}:
             raise ValueError(
-                f"`method` is {method!r}; a randomization test has replicates under the null, "
-                "which give the 'normal' interval only; use paired_bootstrap for others"
+                f"`method` is {method!r}; a {self._words.test} test has replicates under the null, "
+                f"which give the 'normal' interval only; use {self._words.instead} for others"
             )
         return super().interval(confidence_level, None, alternative)
 
@@ -208,7 +226,7 @@ class RandomizationResult(_PairedResult):
             "two-sided", "greater" or "less"; None keeps the one asked for.
         add_one
             Count the observed difference as one more replicate; None keeps what was asked for.
-            Without effect where all swaps were enumerated.
+            Without effect where all there are were enumerated.
 
         Raises
         ------
@@ -223,7 +241,6 @@ class RandomizationResult(_PairedResult):
         0.125
         """
         chosen = pvalues.check_alternative(self.alternative if alternative is None else alternative)
-        sides = 2 if chosen == "two-sided" else 1
         return pvalues.pvalue(
             self.replicates,
             self.estimate,
@@ -232,13 +249,43 @@ class RandomizationResult(_PairedResult):
             rounding=self.rounding,
             add_one=self.add_one if add_one is None else add_one,
             exact=self.exact,
-            fewest=min(1.0, sides * 0.5**self.n_differing),
+            fewest=self._fewest(chosen),
         )
 
+    @property
+    @abstractmethod
+    def _words(self) -> Words:
+        """What messages and sentences call the test."""
+
+    @abstractmethod
+    def _fewest(self, alternative: str) -> float:
+        """Return the smallest p-value of an enumeration."""
+
     def _test_name(self) -> str:
-        return "exact randomization" if self.exact else "approximate randomization"
+        return f"exact {self._words.test}" if self.exact else self._words.sampled
 
     def _design_words(self) -> str:
         if self.exact:
-            return f"{self._units_words()}, all {count(self.n_resamples, 'swap')}"
+            return f"{self._units_words()}, all {count(self.n_resamples, self._words.change)}"
         return super()._design_words()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RandomizationResult(NullComparison):
+    """Answer of :func:`fastboot.approximate_randomization`.
+
+    Attributes
+    ----------
+    n_differing
+        Units that are not equal in both systems; only these decide.
+    """
+
+    n_differing: int
+
+    @property
+    def _words(self) -> Words:
+        return Words("randomization", "approximate randomization", "swap", "paired_bootstrap")
+
+    def _fewest(self, alternative: str) -> float:
+        sides = 2 if alternative == "two-sided" else 1
+        return min(1.0, sides * 0.5**self.n_differing)

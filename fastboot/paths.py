@@ -38,15 +38,12 @@ from fastboot.statistics.estimand import Bound, Estimand
 from fastboot.statistics.order import OrderStatistic
 from fastboot.statistics.weighted import Weighted
 from fastboot.sums import (
-    UNITS_PER_DRAWN_CLASS,
     Addition,
     bootstrap_additions,
     swap_additions,
 )
-from fastboot.units import Layout, Units, collapse, one_part
+from fastboot.units import Layout, Units, one_part
 from fastboot.weights import (
-    SMALL_PART,
-    Classes,
     Multinomial,
     Sampler,
     Swaps,
@@ -78,6 +75,9 @@ SWAP_PATHS = ("enumeration", "collapse", "tables", "weights")
 _MOST_ENUMERATED_UNITS = 24
 # Bytes of one batch of weights, and of the sums of one range of replicates, of one thread.
 _BATCH = 1 << 20
+# Bytes more for each cell: the call of a statistic for a cell (10 us) is worth 64 replicates of a
+# few rows.
+_BATCH_OF_CELL = 1 << 11
 _RANGE = 1 << 23
 _LARGEST_BATCH = 1_024  # replicates; more save no overhead
 # Seconds of the rank of one order statistic or two neighbours (bench_order).
@@ -94,11 +94,13 @@ class Run(NamedTuple):
     path: str | None
     n_threads: int
     progress: engine.Progress | None
+    # Of one of several samples that are resampled independently.
+    spawn_key: tuple[int, ...] = ()
 
     @property
     def sequence(self) -> np.random.SeedSequence:
         """Where the keys of the random words come from."""
-        return np.random.SeedSequence(self.seed)
+        return np.random.SeedSequence(self.seed, spawn_key=self.spawn_key)
 
 
 class Replicates(NamedTuple):
@@ -342,8 +344,7 @@ def weigh(
     """
     evaluate = evaluator(estimand, units, measure, n_cells, n_drawn)
     out = np.empty((estimand.n_values, n_cells, run.n_resamples))
-    largest = max(sampler.n_units, n_rows if estimand.weighted else 0)
-    batch = max(1, min(_LARGEST_BATCH, _BATCH // (8 * largest)))
+    batch = _batch_size(sampler, n_rows if estimand.weighted else 0, n_cells)
 
     def task(r: range) -> Iterator[int]:
         for start in range(r.start, r.stop, batch) if len(r) else [0]:
@@ -394,29 +395,23 @@ def plain_bootstrap(
     n_drawn = np.add.reduceat(draws, first_parts)[:, None]
     if not estimand.weighted and (units is None or units.n_sums == 0):
         return _constant(estimand, units, n_drawn, run), units
-    if units is not None and not estimand.weighted:
-        if units.sparse is None:
-            additions, classes = bootstrap_additions(units, run.sequence, draws, run.path)
-            return _add_up(estimand, units, additions, n_drawn, run), classes or units
-        classes = _classes(units, run.path)
-        if classes is not None:
-            assert classes.counts is not None
-            sampler: Sampler = Classes(classes.counts, int(draws[0]), run.sequence)
-            measure = measure_rows(estimand, rows)
-            return weigh(estimand, classes, measure, sampler, 1, 0, n_drawn, run), classes
-    if run.path == "collapse":
-        raise ValueError(
-            "`path` is 'collapse', which counts equal units; "
-            f"{estimand.weighted[0].statistic.name if estimand.weighted else 'this statistic'} "
-            "needs every unit, leave it None"
-        )
     if _is_order_draw(estimand, rows, layout, draws, run):
         return _order_draws(estimand.weighted[0], rows.n_rows, run), units
     keys = keys_of(run.sequence, draws.size)
     sampler = Multinomial(layout, keys, draws, run.path)
-    measure = measure_rows(estimand, rows)
-    n_cells = layout.n_cells
-    return weigh(estimand, units, measure, sampler, n_cells, rows.n_rows, n_drawn, run), units
+    additions: list[Addition] = []
+    classes = None
+    if units is not None:
+        additions, classes = bootstrap_additions(
+            units, run.sequence, draws, run.path, collapsing=not estimand.weighted
+        )
+    elif run.path == "collapse":
+        raise ValueError(
+            "`path` is 'collapse', which counts equal units; "
+            f"{estimand.weighted[0].statistic.name} needs every unit, leave it None"
+        )
+    weighing = _Weighing(sampler, measure_rows(estimand, rows), rows.n_rows)
+    return _add_up(estimand, units, additions, weighing, n_drawn, run), classes or units
 
 
 def _is_order_draw(
@@ -466,15 +461,6 @@ def _order_draws(bound: Bound, n_rows: int, run: Run) -> Replicates:
     return Replicates(out, "order")
 
 
-def _classes(units: Units, path: str | None) -> Units | None:
-    """Return the units as classes where all are one part and that is less work."""
-    if units.layout.offsets.size > 2 or path not in {None, "collapse"}:
-        return None
-    if path is None and units.n_units <= SMALL_PART:
-        return None
-    return collapse(units, 0, units.n_units, UNITS_PER_DRAWN_CLASS if path is None else 1)
-
-
 def _constant(estimand: Estimand, units: Units | None, n_drawn: Any, run: Run) -> Replicates:
     """Return replicates that are all equal."""
     n_cells = n_drawn.shape[0]
@@ -486,33 +472,84 @@ def _constant(estimand: Estimand, units: Units | None, n_drawn: Any, run: Run) -
     )
 
 
+class _Weighing(NamedTuple):
+    """How statistics of row weights are computed beside sums, of the same draws.
+
+    sampler : writes the weights of the units
+    measure : computes the statistics
+    n_rows : number of rows
+    """
+
+    sampler: Sampler
+    measure: Measure
+    n_rows: int
+
+
 def _add_up(
-    estimand: Estimand, units: Units, additions: Sequence[Addition], n_drawn: Any, run: Run
+    estimand: Estimand,
+    units: Units | None,
+    additions: Sequence[Addition],
+    weighing: _Weighing | None,
+    n_drawn: Any,
+    run: Run,
 ) -> Replicates:
-    """Return the replicates from kernels that add sums."""
-    n_cells = units.layout.n_cells
+    """Return the replicates from kernels that add sums, and from weights of the same draws."""
+    n_cells = 1 if units is None else units.layout.n_cells
+    if weighing is not None and estimand.weighted:
+        n_cells = n_drawn.shape[0]
+    n_sums = 0 if units is None else units.n_sums
     out = np.empty((estimand.n_values, n_cells, run.n_resamples))
+    sizes = [bound.n_values for bound in estimand.weighted]
+    batch = 1 if weighing is None else _batch_size(weighing.sampler, weighing.n_rows, n_cells)
 
     def task(r: range) -> Iterator[int]:
-        sums = np.zeros((units.n_sums, n_cells, len(r)))
+        sums = np.zeros((n_sums, n_cells, len(r)))
         for addition in additions:
             addition.add(r.start, sums)
             yield len(r)
+        weighted = [np.empty((size, n_cells, len(r))) for size in sizes]
+        if weighing is not None and weighted:
+            for start in range(0, len(r), batch) if len(r) else [0]:
+                stop = min(start + batch, len(r))
+                weights = np.empty((stop - start, weighing.sampler.n_units))
+                weighing.sampler.fill(r.start + start, weights)
+                found = weighing.measure(r.start + start, weights)
+                for values, part in zip(weighted, found, strict=True):
+                    values[:, :, start:stop] = part
+                yield stop - start
         if len(r):
-            out[:, :, r.start : r.stop] = estimand.value(
-                units.expand(sums, n_drawn), [], sums.shape[1:]
-            )
+            shape = (n_cells, len(r))
+            expanded = [] if units is None else units.expand(sums, n_drawn)
+            out[:, :, r.start : r.stop] = estimand.value(expanded, weighted, shape)
 
+    seconds = sum(addition.seconds for addition in additions)
+    paths = {addition.path for addition in additions}
+    n_steps = len(additions)
+    if weighing is not None and sizes:
+        seconds += _weighing_seconds(estimand, weighing)
+        paths.add(weighing.sampler.path)
+        n_steps += 1
     engine.run(
         task,
-        n_steps=len(additions),
+        n_steps=n_steps,
         n_replicates=run.n_resamples,
-        seconds=sum(addition.seconds for addition in additions) / len(additions),
+        seconds=seconds / n_steps,
         n_threads=run.n_threads,
-        largest=max(1, _RANGE // (8 * units.n_sums * n_cells)),
+        largest=max(1, _RANGE // (8 * (n_sums + len(out)) * n_cells)),
         progress=run.progress,
     )
-    return Replicates(out, "+".join(sorted({addition.path for addition in additions})))
+    return Replicates(out, "+".join(sorted(paths)))
+
+
+def _weighing_seconds(estimand: Estimand, weighing: _Weighing) -> float:
+    passes = sum(_seconds_per_row(bound) for bound in estimand.weighted)
+    return weighing.sampler.seconds + passes * weighing.n_rows
+
+
+def _batch_size(sampler: Sampler, n_rows: int, n_cells: int) -> int:
+    """Replicates whose weights are written at a time."""
+    largest = max(sampler.n_units, n_rows)
+    return max(1, min(_LARGEST_BATCH, (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)))
 
 
 def swap(
@@ -548,18 +585,19 @@ def swap(
         one = weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, once)
         shape = (*one.values.shape[:2], run.n_resamples)
         return Replicates(np.broadcast_to(one.values, shape).copy(), "constant")
-    dense = units is not None and units.sparse is None and not estimand.weighted
+    summed = None if units is None or estimand.weighted else _chosen(units, differing)
     if layout.n_cells == 1 and _enumerates(n_differing, run):
         run = run._replace(n_resamples=1 << n_differing)
-        if not (dense and units is not None):
+        if summed is None or summed.sparse is not None:
             sampler = Swaps(differing, layout.n_units, None)
             return weigh(estimand, units, measure, sampler, 1, n_rows, 0, run)
-        sums = _all_swaps(_chosen(units, differing))
-        value = estimand.value(units.expand(sums, 0), [], sums.shape[1:])
+        sums = _all_swaps(summed)
+        value = estimand.value(summed.expand(sums, 0), [], sums.shape[1:])
         return Replicates(value, "enumeration")
-    if dense and units is not None and layout.n_cells == 1 and run.path != "weights":
-        additions = swap_additions(_chosen(units, differing), key_of(run.sequence), run.path)
-        return _add_up(estimand, units, additions, 0, run)
+    if summed is not None and layout.n_cells == 1 and run.path != "weights":
+        additions = swap_additions(summed, key_of(run.sequence), run.path)
+        if additions:
+            return _add_up(estimand, summed, additions, None, 0, run)
     sampler = Swaps(differing, layout.n_units, run.sequence)
     return weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, run)
 
@@ -590,7 +628,8 @@ def _chosen(units: Units, chosen: Integers) -> Units:
     if chosen.size == units.n_units:
         return units
     varying = _read_only(units.varying[:, chosen])
-    return Units(varying, None, units.places, units.n_sums, None, one_part(chosen.size))
+    sparse = None if units.sparse is None else units.sparse.of(chosen)
+    return Units(varying, sparse, units.places, units.n_sums, None, one_part(chosen.size))
 
 
 def _read_only(array: Any) -> Any:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from reprlib import repr as shortened
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.columns import Source
 from fastboot.designs import Slices
 from fastboot.resampling import Answer
 from fastboot.results import Result
@@ -18,12 +21,13 @@ from fastboot.statistics.estimand import Bound, Question
 from fastboot.statistics.means import as_statistic
 from fastboot.tables import Table
 
-__all__ = ["Asked", "Several", "ask", "pair_up", "questions_of", "report"]
+__all__ = ["Asked", "Several", "alike", "ask", "pair_up", "questions_of", "report"]
 
 R = TypeVar("R", bound=Result)
 Floats = NDArray[np.float64]
-# What is answered by a table.
-Several = Mapping[str, Any] | Sequence[Statistic] | Vector
+# What is answered by a table; a mapping's keys are Names.
+Several = Mapping[Any, Any] | Sequence[Statistic] | Vector
+Names = tuple[str | Real, ...]
 
 
 class Asked(NamedTuple):
@@ -34,7 +38,7 @@ class Asked(NamedTuple):
     """
 
     statistics: tuple[Statistic, ...]
-    names: tuple[str, ...] | None
+    names: Names | None
 
 
 def ask(value: Any, argument: str) -> Asked:
@@ -51,21 +55,25 @@ def ask(value: Any, argument: str) -> Asked:
     Raises
     ------
     TypeError, ValueError
-        A mapping or list is empty, or two statistics of a list have one name.
+        A mapping is empty or has another key than a string or a number, or two statistics of a list
+        have one name.
     """
     if isinstance(value, Mapping):
         if not value:
             raise ValueError(f"`{argument}` is empty; give at least one statistic")
-        names = tuple(map(str, value))
-        return Asked(
-            tuple(as_statistic(one, f"{argument}[{name!r}]") for name, one in value.items()), names
-        )
+        for name in value:
+            if not isinstance(name, str | Real):
+                raise TypeError(
+                    f"`{argument}` calls a statistic {name!r}; names are strings or numbers"
+                )
+        statistics = (as_statistic(one, f"{argument}[{name!r}]") for name, one in value.items())
+        return Asked(tuple(statistics), tuple(value))
     if isinstance(value, list | tuple) and any(isinstance(one, Statistic) for one in value):
         for place, one in enumerate(value):
             if not isinstance(one, Statistic):
                 raise TypeError(
-                    f"`{argument}` is a list of statistics but holds {one!r} at place {place}; "
-                    "give statistics only, such as fb.mean('score')"
+                    f"`{argument}` is a list of statistics but holds {shortened(one)} at place "
+                    f"{place}; give statistics only, such as fb.mean('score')"
                 )
         names = tuple(one.name for one in value)
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -97,18 +105,45 @@ def pair_up(a: Asked, b: Asked) -> None:
         )
 
 
+def alike(a: Asked, b: Asked) -> list[tuple[int, int]]:
+    """Return the places of statistics that can know each other's columns, among those of both."""
+    n = len(a.statistics)
+    return [
+        (place, n + place)
+        for place, pair in enumerate(zip(a.statistics, b.statistics, strict=True))
+        if len({tuple(column.role for column in one.columns) for one in pair}) == 1
+    ]
+
+
 def questions_of(bounds: Sequence[Bound]) -> list[Question]:
-    """Return the differences between the first half of the statistics and the second."""
+    """Return the differences between the first half of the statistics and the second.
+
+    Raises
+    ------
+    ValueError
+        Two have different values to compare.
+    """
     n = len(bounds) // 2
-    return [Question(a, b) for a, b in zip(bounds[:n], bounds[n:], strict=True)]
+    pairs = list(zip(bounds[:n], bounds[n:], strict=True))
+    for pair in pairs:
+        if pair[0].labels != pair[1].labels:
+            words = [
+                "one value" if one.labels is None else f"values for {shortened(list(one.labels))}"
+                for one in pair
+            ]
+            raise ValueError(
+                f"`a` has {words[0]} ({pair[0].statistic.name}) but `b` has {words[1]} "
+                f"({pair[1].statistic.name}); a comparison needs the same values of both"
+            )
+    return [Question(*pair) for pair in pairs]
 
 
 def report(
     kind: type[R],
-    names: tuple[str, ...] | None,
+    names: Names | None,
     questions: Sequence[Question],
     sample: Sample,
-    answer: Callable[[Slices | None], tuple[Answer, dict[str, Floats]]],
+    answer: Callable[[Slices | None], tuple[Answer, Mapping[str, NDArray[Any]]]],
     common: dict[str, Any],
     started: float,
 ) -> Any:
@@ -144,7 +179,7 @@ def report(
 
 
 def _keys(
-    names: tuple[str, ...] | None, questions: Sequence[Question]
+    names: Names | None, questions: Sequence[Question]
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Return the axes of a table and its keys, each a tuple."""
     keys: list[tuple[Any, ...]] = []
@@ -195,7 +230,7 @@ class _Named(NamedTuple):
     def report(
         self,
         answer: Answer,
-        own: dict[str, Floats],
+        own: Mapping[str, NDArray[Any]],
         common: dict[str, Any],
         total: Any = None,
         slices: tuple[Any, ...] | None = None,
@@ -209,7 +244,9 @@ class _Named(NamedTuple):
             "path": answer.path,
         }
         few = [few_units(int(n_units), design.unit) for n_units in answer.n_units]
-        always = (*self.sample.remarks, *design.remarks, *answer.remarks)
+        accelerations = answer.acceleration
+        always = (*self.sample.remarks, *design.remarks)
+        said = answer.remarks or ("",) * n_values
 
         def fields(value: int, cell: int) -> dict[str, Any]:
             found: dict[str, Any] = {
@@ -219,13 +256,18 @@ class _Named(NamedTuple):
                 "rounding": float(answer.rounding[value, cell]),
                 "n_rows": int(answer.n_rows[cell]),
                 "n_units": int(answer.n_units[cell]),
-                "remarks": (*few[cell], *self.remarks[value], *always),
+                "remarks": (
+                    *few[cell],
+                    *self.remarks[value],
+                    *always,
+                    *filter(None, said[value : value + 1]),
+                ),
             }
-            if answer.acceleration is not None:
-                found["acceleration"] = float(answer.acceleration[value, cell])
+            if accelerations is not None:
+                found["acceleration"] = float(accelerations[value, cell])
             if answer.n_differing is not None:
                 found["n_differing"] = int(answer.n_differing[cell])
-            return found | {name: float(values[value, cell]) for name, values in own.items()}
+            return found | {name: values[value, cell].item() for name, values in own.items()}
 
         replicates = answer.replicates.reshape(n_values * n_cells, n_resamples)
         replicates.flags.writeable = False
@@ -233,12 +275,12 @@ class _Named(NamedTuple):
             return self.kind(**shared, **fields(0, 0), replicates=replicates[0])
         rows = [fields(value, cell) for value in range(n_values) for cell in range(n_cells)]
         parts = [
-            (*key, *(() if slices is None else (slices[cell],)))
+            (*key, *_slice_parts(slices, cell, len(design.by)))
             for key in self.keys
             for cell in range(n_cells)
         ]
         return Table(
-            axes=self.axes if slices is None else (*self.axes, "by"),
+            axes=self.axes if slices is None else (*self.axes, *_slice_axes(design.by)),
             replicates=replicates,
             total=total,
             elapsed=common["elapsed"],
@@ -247,3 +289,20 @@ class _Named(NamedTuple):
             _common=shared,
             _own={name: [row[name] for row in rows] for name in rows[0]},
         )
+
+
+def _slice_axes(by: Sequence[Source]) -> tuple[str, ...]:
+    """Return what the parts of a slice's key are called: the column, "by" where it has no name."""
+    axes = ["statistic", "label"]  # taken
+    for source in by:
+        axis = source if isinstance(source, str) else "by"
+        while axis in axes:
+            axis = f"by_{axis}"
+        axes.append(axis)
+    return tuple(axes[2:])
+
+
+def _slice_parts(slices: tuple[Any, ...] | None, cell: int, n_columns: int) -> tuple[Any, ...]:
+    if slices is None:
+        return ()
+    return slices[cell] if n_columns > 1 else (slices[cell],)

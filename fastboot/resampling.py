@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.block_length import block_length
 from fastboot.columns import Labels
-from fastboot.designs import Arrangement, Slices
-from fastboot.jackknife import acceleration, acceleration_of_weights, rounding
+from fastboot.components import components
+from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
+from fastboot.jackknife import Influence, influence, influence_of_weights, leave_one_out, rounding
 from fastboot.paths import (
+    Replicates,
     RowsOfCells,
     Run,
     evaluator,
@@ -27,8 +31,19 @@ from fastboot.sample import Sample
 from fastboot.statistics.estimand import Bound, Estimand, Question, estimand, moves
 from fastboot.statistics.weighted import Weighted
 from fastboot.units import Layout, Tally, Term, Units, from_rows
+from fastboot.weights import Sampler
 
-__all__ = ["Answer", "bootstrap_answer", "observe", "swap_answer"]
+__all__ = [
+    "Answer",
+    "bootstrap_answer",
+    "joined",
+    "observe",
+    "resample",
+    "swap_answer",
+    "totals_of",
+    "units_of",
+    "warn_undefined",
+]
 
 Floats = NDArray[np.float64]
 
@@ -48,8 +63,8 @@ class Answer:
         Shape (n_values, n_cells, n_replicates).
     path
         The algorithm that ran.
-    acceleration
-        Shape (n_values, n_cells); None where it was not computed.
+    influence
+        Of the units on the values; None where it was not computed.
     rounding
         Shape (n_values, n_cells).
     n_rows, n_units
@@ -57,18 +72,23 @@ class Answer:
     n_differing
         Units of each cell that differ between two systems, shape (n_cells,); swaps only.
     remarks
-        Sentences about the run.
+        For each value a sentence about the run, or an empty one; none at all.
     """
 
     estimates: Floats
     replicates: Floats
     path: str
-    acceleration: Floats | None
+    influence: Influence | None
     rounding: Floats
     n_rows: NDArray[np.int64]
     n_units: NDArray[np.int64]
     n_differing: NDArray[np.int64] | None = None
     remarks: tuple[str, ...] = ()
+
+    @property
+    def acceleration(self) -> Floats | None:
+        """Of BCa intervals, shape (n_values, n_cells); None where it was not computed."""
+        return None if self.influence is None else self.influence.acceleration
 
 
 def observe(bounds: Sequence[Bound], sample: Sample, cells: Slices | None) -> Floats:
@@ -105,6 +125,9 @@ def totals_of(terms: Sequence[Term], n_rows: int, cells: Slices | None) -> list[
     n_cells = 1 if cells is None else len(cells.values)
 
     def total(term: Term) -> Any:
+        if isinstance(term, Tally) and cells is None and np.ndim(term.values) == 0:
+            counts = np.bincount(term.codes + 1, minlength=term.size + 1)[1:]
+            return (counts * float(term.values))[:, None]
         if isinstance(term, Tally):
             there = term.codes >= 0
             values = np.broadcast_to(term.values, codes.shape)[there]
@@ -121,6 +144,27 @@ def totals_of(terms: Sequence[Term], n_rows: int, cells: Slices | None) -> list[
 
 
 def bootstrap_answer(
+    questions: Sequence[Question],
+    sample: Sample,
+    run: Run,
+    *,
+    cells: Slices | None = None,
+    bca: bool,
+    scale: Floats,
+) -> Answer:
+    """Resample by the sample's design; warn of undefined replicates.
+
+    Parameters
+    ----------
+    questions, sample, run, cells, bca, scale
+        As in `resample`.
+    """
+    found = resample(questions, sample, run, cells=cells, bca=bca, scale=scale)
+    warn_undefined(found.replicates, questions)
+    return found
+
+
+def resample(
     questions: Sequence[Question],
     sample: Sample,
     run: Run,
@@ -150,34 +194,77 @@ def bootstrap_answer(
     target = estimand(questions, sample.n_rows)
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
-    units = _units(target, layout, drawn_vary=design.drawn_vary)
+    remarks: tuple[str, ...] = ("",) * target.n_values
+    units = units_of(target, layout, drawn_vary=design.drawn_vary)
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
     if design.plain:
         draws = design.draws(layout)
         replicates, seen = plain_bootstrap(target, units, rows, layout, draws, run)
     else:
-        sampler = design.sampler(arrangement, run.sequence)
+        seen = units
+        length = _block_length(target, sample, layout, units)
         n_drawn = np.diff(layout.cell_offsets)[:, None]
         measure = measure_rows(target, rows)
-        replicates = weigh(
-            target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn, run
-        )
-        seen = units
-    observed = _observed(target, sample, cells)
-    _warn_undefined(replicates.values, questions)
+
+        def drawn_by(sampler: Sampler) -> Replicates:
+            return weigh(target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn, run)
+
+        replicates = drawn_by(design.sampler(arrangement, run.sequence, length))
+        if design.levels == "crossed":
+            first, second = (
+                drawn_by(crossed_sampler(arrangement, run.sequence, drawn)).values[:, 0]
+                for drawn in ((True, False), (False, True))
+            )
+            remarks = _shares(replicates.values[:, 0], first, second, design.names)
+        elif design.block_scheme:
+            remarks = (_length_sentence(length, design),) * target.n_values
     return Answer(
-        estimates=observed,
+        estimates=_observed(target, sample, cells),
         replicates=replicates.values,
         path=replicates.path,
-        acceleration=_acceleration(target, sample, arrangement, seen, bca=bca),
-        rounding=rounding(target, units, np.maximum(scale, _largest(replicates.values)),
+        influence=_influence(target, sample, arrangement, seen, bca=bca),
+        rounding=rounding(target, seen, np.maximum(scale, _largest(replicates.values)),
                           sample.n_rows),
         n_rows=_rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
+        remarks=remarks,
     )  # fmt: skip
 
 
-def _units(target: Estimand, layout: Layout, *, drawn_vary: bool) -> Units | None:
+def _shares(both: Floats, first: Floats, second: Floats, names: tuple[str, str]) -> tuple[str, ...]:
+    """Say of each value where its variance comes from."""
+    return tuple(
+        components(*replicates).sentence(names)
+        for replicates in zip(both, first, second, strict=True)
+    )
+
+
+def _block_length(target: Estimand, sample: Sample, layout: Layout, units: Units | None) -> float:
+    """Return the length of blocks: the one given, or the best for the most dependent value."""
+    design = sample.design
+    if not design.block_scheme:
+        return 1.0
+    if design.block_length is not None:
+        return design.block_length
+    if layout.offsets.size > 2 or target.weighted or units is None:
+        raise ValueError(
+            "`block_length` is None: it is chosen from one series, for statistics of sums; give it "
+            "(see fastboot.block_length) where strata or slices are resampled apart, or with "
+            "quantiles, ranks and functions"
+        )
+    values = leave_one_out(target, units)
+    chosen = max(block_length(row, scheme=design.scheme) for row in values)  # type: ignore[arg-type] # one of three
+    return chosen if design.scheme == "stationary" else float(math.ceil(chosen))
+
+
+def _length_sentence(length: float, design: Design) -> str:
+    mean = " on average" if design.scheme == "stationary" else ""
+    chosen = ", chosen by the data (Politis and White 2004)" if design.block_length is None else ""
+    return f"blocks of {length:.4g} rows{mean}{chosen}"
+
+
+def units_of(target: Estimand, layout: Layout, *, drawn_vary: bool) -> Units | None:
+    """Return the units of an estimand's terms; None where it has none."""
     return from_rows(target.terms, layout, drawn_vary=drawn_vary) if target.terms else None
 
 
@@ -193,31 +280,35 @@ def _rows_of(n_rows: int, cells: Slices | None) -> NDArray[np.int64]:
     return np.bincount(cells.codes, minlength=len(cells.values))
 
 
-def _acceleration(
+def _influence(
     target: Estimand, sample: Sample, arrangement: Arrangement, units: Units | None, *, bca: bool
-) -> Floats | None:
+) -> Influence | None:
     undefined = not target.terms and not target.weighted  # missing values
     if undefined or sample.design.levels == "crossed" or sample.design.block_scheme:
-        return np.full((target.n_values, arrangement.layout.n_cells), np.nan)
+        nothing = np.full((target.n_values, arrangement.layout.n_cells), np.nan)
+        return Influence(nothing, nothing, nothing)
     whole = arrangement.whole
     if not target.weighted:
         if whole is not arrangement.layout:
-            units = _units(target, whole, drawn_vary=False)
+            units = units_of(target, whole, drawn_vary=False)
         assert units is not None
         n_listed = units.n_units if units.counts is None else units.counts.size
         if not bca and n_listed * units.n_sums > _CHEAP_JACKKNIFE:
             return None
-        return acceleration(target, units)
+        return influence(target, units)
     if not bca:
         return None
     rows = RowsOfCells.of(whole, sample.factors, sample.n_rows)
-    varied = _units(target, whole, drawn_vary=True)
+    varied = units_of(target, whole, drawn_vary=True)
     evaluate = evaluator(target, varied, measure_rows(target, rows), whole.n_cells, 0)
-    return acceleration_of_weights(evaluate, whole)
+    return influence_of_weights(evaluate, whole)
 
 
-def _warn_undefined(replicates: Floats, questions: Sequence[Question]) -> None:
-    """Warn once, for the caller of the procedure, if any replicate is undefined."""
+def warn_undefined(replicates: Floats, questions: Sequence[Question]) -> None:
+    """Warn once, for the caller of the procedure, if any replicate is undefined.
+
+    Between the two there are three calls: the procedure's, `report` and the one that calls this.
+    """
     # With missing values all are, as was asked for.
     there = [not question.missing for question in questions for _ in range(question.a.n_values)]
     undefined = np.isnan(replicates[there])
@@ -249,19 +340,19 @@ def swap_answer(
     layout = sample.arrange(cells).layout
     target = estimand(questions, sample.n_rows)
     change = moves(questions, lambda terms: totals_of(terms, sample.n_rows, cells))
-    units = _units(change, layout, drawn_vary=True)
+    units = units_of(change, layout, drawn_vary=True)
     differing = _differing(questions, change, units, layout)
     measure = _exchanged(change, layout, sample)
     replicates = swap(change, units, measure, layout, differing, 2 * sample.n_rows, run)
     observed = _observed(target, sample, cells)
-    _warn_undefined(replicates.values, questions)
+    warn_undefined(replicates.values, questions)
     edges = np.searchsorted(differing, layout.cell_offsets)
     return Answer(
         estimates=observed,
         replicates=replicates.values,
         path=replicates.path,
-        acceleration=None,
-        rounding=rounding(target, _units(target, layout, drawn_vary=False), scale, sample.n_rows),
+        influence=None,
+        rounding=rounding(target, units_of(target, layout, drawn_vary=False), scale, sample.n_rows),
         n_rows=_rows_of(sample.n_rows, cells),
         n_units=np.diff(layout.cell_offsets),
         n_differing=np.diff(edges),
@@ -321,11 +412,12 @@ def _exchanged(
 def pooled(a: Bound, b: Bound) -> Bound:
     """Return a statistic of row weights with the rows of both systems, the first's first."""
     assert isinstance(a.statistic, Weighted)
-    columns = [_joined(x, y) for x, y in zip(a.columns, b.columns, strict=True)]
+    columns = [joined(x, y) for x, y in zip(a.columns, b.columns, strict=True)]
     return Bound(a.statistic, columns, (), a.missing or b.missing)
 
 
-def _joined(x: Any, y: Any) -> Any:
+def joined(x: Any, y: Any) -> Any:
+    """Return a column with the rows of both, the first's first."""
     if isinstance(x, Labels):
         values = list(dict.fromkeys((*x.values, *y.values)))
         number = {value: code for code, value in enumerate(values)}

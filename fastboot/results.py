@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fastboot import intervals, pvalues
 from fastboot.intervals import ConfidenceInterval
-from fastboot.rendering import count, html_table, short, to_json
+from fastboot.rendering import count, html_table, interval_name, short, to_json
 
 __all__ = ["BootstrapResult", "Result"]
 
@@ -114,7 +114,7 @@ class Result:
                 f"{self.n_undefined:,} of {self.n_resamples:,} replicates are undefined and left "
                 "out"
             )
-        if self.confidence_interval.note:
+        if self.method == "bca" and self.confidence_interval.note:
             notes.append(f"{self.confidence_interval.note}; the percentile interval is given")
         return tuple(notes)
 
@@ -232,9 +232,7 @@ class Result:
         low, high, level, method, _ = self.confidence_interval
         if math.isnan(low):
             return ", interval undefined"
-        names = {"bca": "BCa bootstrap", "normal": "normal"}
-        name = names.get(method, f"{method} bootstrap")
-        return f", {100 * level:g}% {name} interval [{short(low)}, {short(high)}]"
+        return f", {interval_name(level, method)} [{short(low)}, {short(high)}]"
 
     def _design_words(self) -> str:
         return f"{self._units_words()}, {count(self.n_resamples, 'resample')}, seed {self.seed}"

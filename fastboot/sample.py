@@ -15,7 +15,7 @@ from fastboot.rendering import count
 from fastboot.statistics.base import Statistic, Vector
 from fastboot.statistics.estimand import Bound, bound
 
-__all__ = ["Sample", "few_units", "take"]
+__all__ = ["Sample", "factors_of", "few_units", "take"]
 
 Floats = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def take(
     rows = load([*wanted, *own, *design.columns], data, nan_policy)
     remaining = iter(rows.columns)
     systems = [[next(remaining) for _ in statistic.columns] for statistic in statistics]
-    factors = _factors(next(remaining)) if own else None
+    factors = factors_of(next(remaining)) if own else None
     keys = tuple(remaining)
     partners = {number: numbers for numbers in alike for number in numbers}
     bounds = []
@@ -123,7 +123,7 @@ def take(
     return Sample(tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys)
 
 
-def _factors(weights: Any) -> Floats:
+def factors_of(weights: Any) -> Floats:
     """Return the row weights, checked."""
     factors: Floats = weights
     wrong = ~(factors >= 0.0)

@@ -21,22 +21,25 @@ from numpy.typing import NDArray
 from fastboot.units import Layout, Units, collapse
 from fastboot.weights import SMALL_PART, keys_of
 
-__all__ = ["UNITS_PER_DRAWN_CLASS", "Addition", "bootstrap_additions", "swap_additions"]
+__all__ = ["Addition", "bootstrap_additions", "swap_additions"]
 
 Floats = NDArray[np.float64]
 Key = NDArray[np.uint32]
 
-# Units of a class from which counting it costs less than listing its units: 77 ns for a class
-# against 0.5 ns for a unit of the bootstrap and 0.05 ns for one that is swapped (bench_kernels).
-UNITS_PER_DRAWN_CLASS = 150
-_UNITS_PER_SWAPPED_CLASS = 1_500
+# Units of a class from which counting it costs less than listing its units, with one term: 14 ns
+# for a class of 40 (20 with AVX2) against 0.4 ns for a unit of the bootstrap, 10 ns for a class of
+# 300 (14 with AVX2) against 0.04 ns for one that is swapped (bench_kernels).
+_UNITS_PER_DRAWN_CLASS = 40
+_UNITS_PER_SWAPPED_CLASS = 300
+# With tallies of one to three entries a unit costs 5 to 8 ns, a class of three 9 (15 with AVX2).
+_UNITS_PER_TALLIED_CLASS = 3
 # Where the product of weights overtakes a table for each term in a full superblock (2.0 ns both,
 # bench_kernels); in 10,000 units, at 18 terms.
 _MOST_TABLE_TERMS = 12
 
 # Nanoseconds of one unit (class) in one replicate, for the length of a kernel call only.
-_COST = {"rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 77.0, "tables": 0.04}
-_COST_PER_TERM = {"rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 1.0, "tables": 0.03}
+_COST = {"rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 14.0, "tables": 0.04}
+_COST_PER_TERM = {"rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 0.2, "tables": 0.03}
 
 
 class Addition(NamedTuple):
@@ -53,7 +56,12 @@ class Addition(NamedTuple):
 
 
 def bootstrap_additions(
-    units: Units, seed: np.random.SeedSequence, draws: NDArray[np.int64], path: str | None
+    units: Units,
+    seed: np.random.SeedSequence,
+    draws: NDArray[np.int64],
+    path: str | None,
+    *,
+    collapsing: bool,
 ) -> tuple[list[Addition], Units | None]:
     """Return the kernel calls that sum resamples with replacement of every part.
 
@@ -62,13 +70,20 @@ def bootstrap_additions(
     Parameters
     ----------
     units
-        With dense terms only.
+        Listed singly.
     seed
         Of the words.
     draws
         Draws from each part, shape (n_parts,).
     path
         Force one.
+    collapsing
+        Equal units may be counted; else the draws are those that weights are written of.
+
+    Raises
+    ------
+    ValueError
+        ``path="collapse"`` is forced where it cannot be taken.
     """
     layout = units.layout
     sizes = layout.sizes
@@ -78,13 +93,14 @@ def bootstrap_additions(
     classes = None
     for part, (start, size) in enumerate(zip(layout.offsets[:-1], sizes, strict=True)):
         cell = int(layout.cell_of_part[part])
-        stop = start + size
-        classes = None
-        if path == "collapse" or (path is None and size > UNITS_PER_DRAWN_CLASS):
-            per_class = UNITS_PER_DRAWN_CLASS if path is None else 1
-            classes = collapse(units, int(start), int(stop), per_class)
+        classes = _classes(units, int(start), int(start + size), path) if collapsing else None
         if classes is not None:
             additions.append(_class_draws(classes, int(draws[part]), keys[part], cell))
+        elif path == "collapse":
+            raise ValueError(
+                "`path` is 'collapse', which counts equal units; here the units must be listed "
+                "one by one, leave it None"
+            )
         elif path == "rows" or (path is None and size <= SMALL_PART) or draws[part] != size:
             one_by_one[part] = True
         else:
@@ -92,6 +108,15 @@ def bootstrap_additions(
     if one_by_one.any():
         additions.append(_row_draws(units, layout, draws, keys, one_by_one))
     return additions, classes if sizes.size == 1 else None
+
+
+def _classes(units: Units, start: int, stop: int, path: str | None) -> Units | None:
+    if path == "collapse":
+        return collapse(units, start, stop, 1)
+    if path is not None or stop - start <= SMALL_PART:
+        return None
+    per_class = _UNITS_PER_DRAWN_CLASS if units.sparse is None else _UNITS_PER_TALLIED_CLASS
+    return collapse(units, start, stop, per_class)
 
 
 def _seconds(path: str, n_terms: int, n_units: int) -> float:
@@ -103,7 +128,7 @@ def _class_draws(classes: Units, n_draws: int, key: Key, cell: int) -> Addition:
 
     def add(first: int, sums: Floats) -> None:
         part = np.zeros((sums.shape[0], sums.shape[2]))
-        add_class_sums(classes.varying, classes.counts, n_draws, first, *key, part)
+        add_class_sums(classes.varying, classes.entries, classes.counts, n_draws, first, *key, part)
         sums[:, cell] += part
 
     return Addition("collapse", _seconds("collapse", *classes.varying.shape), add)
@@ -118,7 +143,7 @@ def _row_draws(
     parts, keys = _read_only(parts[chosen]), _read_only(keys[chosen])
 
     def add(first: int, sums: Floats) -> None:
-        add_segment_sums(units.varying, parts, keys, first, sums)
+        add_segment_sums(units.varying, units.entries, parts, keys, first, sums)
 
     return Addition("rows", _seconds("rows", len(units.varying), int(parts[:, 2].sum())), add)
 
@@ -130,13 +155,20 @@ def _superblock_draws(
     from fastboot.kernels.philox import SUPERBLOCK
     from fastboot.kernels.superblocks import fill_shares
 
-    if path is None:
+    if units.sparse is not None:
+        path = "weights"
+    elif path is None:
         path = "patterns" if len(units.varying) <= _MOST_TABLE_TERMS else "weights"
     kernel: Callable[..., None]
+    terms: tuple[Any, ...]
     if path == "patterns":
         from fastboot.kernels.patterns import add_pattern_sums as kernel
+
+        terms = (units.varying,)
     else:
         from fastboot.kernels.products import add_pattern_products as kernel
+
+        terms = units.varying, units.entries
     law = tuple(pattern_law(poisson_rate(size, SUPERBLOCK)))
 
     def addition(index: int) -> Addition:
@@ -148,7 +180,7 @@ def _superblock_draws(
             if size > SUPERBLOCK:
                 fill_shares(index, size, first, *key, shares)
             part = np.zeros((sums.shape[0], sums.shape[2]))
-            kernel(units.varying, start + begin, length, index, shares, first, law, *key, part)
+            kernel(*terms, start + begin, length, index, shares, first, law, *key, part)
             sums[:, cell] += part
 
         return Addition(path, _seconds(path, len(units.varying), length), add)
@@ -162,18 +194,25 @@ def swap_additions(units: Units, key: Key, path: str | None) -> list[Addition]:
     Parameters
     ----------
     units
-        That differ between the systems, of one cell, with dense terms only.
+        That differ between the systems, of one cell.
     key
         Of the words.
     path
         "collapse", "tables", or None to let the data decide.
+
+    Returns
+    -------
+    list
+        Empty where tallies of many different units are swapped: weights must be written.
     """
     classes = None
     if path in {None, "collapse"}:
-        classes = collapse(units, 0, units.n_units, _UNITS_PER_SWAPPED_CLASS if path is None else 1)
+        dense = units.sparse is None
+        per_class = _UNITS_PER_SWAPPED_CLASS if dense else _UNITS_PER_TALLIED_CLASS
+        classes = collapse(units, 0, units.n_units, per_class if path is None else 1)
     if classes is not None:
         return [_class_swaps(classes, key)]
-    return _table_swaps(units, key)
+    return [] if units.sparse is not None else _table_swaps(units, key)
 
 
 def _class_swaps(classes: Units, key: Key) -> Addition:
@@ -181,7 +220,7 @@ def _class_swaps(classes: Units, key: Key) -> Addition:
 
     def add(first: int, sums: Floats) -> None:
         part = np.zeros((sums.shape[0], sums.shape[2]))
-        add_class_swap_sums(classes.varying, classes.counts, first, *key, part)
+        add_class_swap_sums(classes.varying, classes.entries, classes.counts, first, *key, part)
         sums[:, 0] += part
 
     return Addition("collapse", _seconds("collapse", *classes.varying.shape), add)

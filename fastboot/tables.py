@@ -6,7 +6,9 @@ cost no more than their figures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -14,16 +16,31 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.rendering import html_rows, short, text_rows, to_json
+from fastboot import intervals
+from fastboot.rendering import (
+    Grid,
+    count,
+    grid,
+    html_rows,
+    interval_name,
+    label,
+    note_words,
+    short,
+    shown_pvalue,
+    text_rows,
+    to_json,
+)
 from fastboot.results import Result
 
 __all__ = ["Table"]
 
 R = TypeVar("R", bound=Result)
+Array = TypeVar("Array", bound=NDArray[Any])
 Floats = NDArray[np.float64]
 
-# Rows that a notebook or a terminal shows.
-_SHOWN = 20
+# Rows and notes that a notebook or a terminal shows.
+_SHOWN, _SHOWN_NOTES = 20, 5
+_CHUNK = 1 << 20  # replicates (8 MB) that are copied at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -34,7 +51,8 @@ class Table(Mapping[Any, R], Generic[R]):
     ----------
     axes
         What a key consists of, in order: "statistic", "label" (the class, for a statistic with
-        several values) and "by" (the slice). A key of one part is that part, else a tuple.
+        several values) and the columns of the slices ("by" where they have no name). A key of one
+        part is that part, else a tuple; a statistic with one value has no label in its key.
     replicates
         Shape (n_results, n_resamples), float64, read-only, in the order of the keys.
     total
@@ -42,6 +60,18 @@ class Table(Mapping[Any, R], Generic[R]):
         else None.
     elapsed
         Seconds, from the call to the answer.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> data = {"score": [3, 1, 2, 4, 5, 3], "language": ["de", "en", "de", "en", "de", "en"]}
+    >>> table = fb.bootstrap("score", data=data, by="language", rng=0, n_resamples=999)
+    >>> list(table)
+    ['de', 'en']
+    >>> table["de"].estimate
+    3.3333333333333335
+    >>> table.estimates - table.total.estimate
+    array([ 0.33333333, -0.33333333])
     """
 
     axes: tuple[str, ...]
@@ -59,18 +89,43 @@ class Table(Mapping[Any, R], Generic[R]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.replicates.flags.writeable = False  # a pickle forgets it
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # a pickle forgets it
+
+    # A mapping would compare results, which are equal to themselves only and made anew each time.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __getitem__(self, key: Any) -> R:
-        if key not in self._places:
-            shown = ", ".join(map(repr, self._keys[:5]))
-            raise KeyError(
-                f"no answer for {key!r}; the keys ({', '.join(self.axes)}) are {shown}"
-                f"{', ...' if len(self._keys) > 5 else ''}"
-            )
-        place = self._places[key]
+        try:
+            place = self._places[key]
+        except (KeyError, TypeError):
+            raise KeyError(self._no_answer(key)) from None
         own = {name: values[place] for name, values in self._own.items()}
         return self._kind(**self._common, **own, replicates=self.replicates[place])
+
+    def _no_answer(self, key: Any) -> str:
+        asked = key if isinstance(key, tuple) else (key,)
+        close = difflib.get_close_matches(str(key), map(str, self._keys[:1_000]))
+        alike = [
+            known
+            for known in self._keys
+            if str(known) in close or any(part in self.parts(known) for part in asked)
+        ]
+        shown = ", ".join(map(repr, (alike or self._keys)[:5]))
+        shape = self.axes[0] if len(self.axes) == 1 else f"({', '.join(self.axes)})"
+        return f"no answer for {key!r}; a key is {shape}, such as {shown}"
+
+    def parts(self, key: Any) -> tuple[Any, ...]:
+        """Return the part of a key for each axis; None for the label of a statistic without."""
+        if len(self.axes) == 1:
+            return (key,)
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) == len(self.axes):
+            return parts
+        place = self.axes.index("label")
+        return (*parts[:place], None, *parts[place:])
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._keys)
@@ -88,35 +143,125 @@ class Table(Mapping[Any, R], Generic[R]):
         """``rng=seed`` reproduces the replicates."""
         return int(self._common["seed"])
 
-    @property
+    @cached_property
     def estimates(self) -> Floats:
         """Observed values, shape (n_results,)."""
-        return np.array(self._own["estimate"], dtype=np.float64)
+        return _read_only(np.array(self._own["estimate"], dtype=np.float64))
 
-    @property
+    @cached_property
+    def n_undefined(self) -> NDArray[np.int64]:
+        """Number of undefined replicates, shape (n_results,)."""
+        return _read_only(np.isnan(self.replicates).sum(axis=1))
+
+    @cached_property
     def standard_errors(self) -> Floats:
         """Standard deviations of the replicates, shape (n_results,)."""
-        return np.array([result.standard_error for result in self.values()])
+        whole = np.flatnonzero(self.n_undefined == 0)
+        return self._of_rows(
+            whole,
+            lambda _, defined: intervals.standard_errors(defined),
+            lambda result: result.standard_error,
+            (),
+        )
 
     @cached_property
     def confidence_intervals(self) -> Floats:
         """Limits, shape (n_results, 2)."""
-        return np.array([result.confidence_interval[:2] for result in self.values()])
+        level, method, alternative = self._interval
+        tails = intervals.tails_of(level, alternative)
+        whole = np.flatnonzero((self.n_undefined == 0) & ~np.isnan(self.estimates))
+        return self._of_rows(
+            whole[:0] if method == "bca" else whole,  # whose levels differ from row to row
+            lambda rows, defined: np.stack(
+                intervals.limits(defined, self.estimates[rows], tails, method, alternative), axis=1
+            ),
+            lambda result: result.confidence_interval[:2],
+            (2,),
+        )
+
+    @property
+    def pvalues(self) -> Floats:
+        """P-values, shape (n_results,), not adjusted for their number.
+
+        Raises
+        ------
+        AttributeError
+            The results are no tests.
+        """
+        if not hasattr(self._kind, "pvalue"):
+            raise AttributeError(
+                f"a table of {self._kind.__name__} has no p-values; paired_bootstrap and "
+                "approximate_randomization test a difference"
+            )
+        return self._pvalues
+
+    @cached_property
+    def _pvalues(self) -> Floats:
+        results: Iterator[Any] = iter(self.values())
+        return _read_only(np.array([result.pvalue for result in results]))
+
+    @property
+    def _interval(self) -> tuple[float, str, str]:
+        """Confidence level, method and alternative asked for."""
+        common = self._common
+        return common["confidence_level"], common["method"], common["alternative"]
+
+    def _of_rows(
+        self,
+        whole: NDArray[np.intp],
+        of_replicates: Callable[[NDArray[np.intp], Floats], Floats],
+        of_result: Callable[[R], Any],
+        shape: tuple[int, ...],
+    ) -> Floats:
+        """Return a figure of every result: of whole rows some at a time, of others one by one."""
+        out = np.empty((len(self), *shape))
+        step = max(1, _CHUNK // self.n_resamples)
+        for start in range(0, whole.size, step):
+            rows = whole[start : start + step]
+            out[rows] = of_replicates(rows, self.replicates[rows])
+        for place in np.setdiff1d(np.arange(len(self)), whole):
+            out[place] = of_result(self[self._keys[place]])
+        return _read_only(out)
 
     def covariance(self) -> Floats:
-        """Covariance of the values over the replicates (ddof = 1), shape (n_results, n_results).
+        """Return the covariance of the values over the replicates, shape (n_results, n_results).
 
-        Replicates in which one of the two values is undefined are left out for that pair.
+        With ddof = 1; of each two values over the replicates in which both are defined, NaN for
+        fewer than two of these. Slices are resampled independently of each other.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> table = fb.bootstrap({"x": [3, 1, 2, 4], "-x": [-3, -1, -2, -4]}, rng=0)
+        >>> bool(table.covariance()[0, 1] == -table.covariance()[0, 0])
+        True
         """
-        there = np.isfinite(self.replicates)
-        centred = np.where(there, self.replicates - np.nanmean(self.replicates, axis=1)[:, None], 0)
-        pairs = there.astype(np.float64) @ there.T
+        there = ~np.isnan(self.replicates)
+        first = self.replicates[np.arange(len(self)), there.argmax(axis=1)]
         with np.errstate(all="ignore"):
-            covariance: Floats = (centred @ centred.T) / (pairs - 1.0)
+            # Deviations from a replicate: constant values have none, whatever their size.
+            moved = np.where(there, self.replicates - first[:, None], 0.0)
+            mean = moved.sum(axis=1) / there.sum(axis=1)
+            centred = np.where(there, moved - mean[:, None], 0.0)
+            counted = there.astype(np.float64)
+            pairs, sums = counted @ counted.T, centred @ counted.T
+            covariance: Floats = (centred @ centred.T - sums * sums.T / pairs) / (pairs - 1.0)
         return np.where(pairs > 1.0, covariance, np.nan)
+
+    @cached_property
+    def notes(self) -> dict[str, tuple[Any, ...]]:
+        """What a reader should know: sentences, each with the keys of the results it is about."""
+        found: dict[str, list[Any]] = {}
+        for key, result in self.items():
+            for note in result.notes:
+                found.setdefault(note, []).append(key)
+        return {note: tuple(keys) for note, keys in found.items()}
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return one list for each column of the table: what a data frame is made of.
+
+        The parts of the keys, then the figures of the results; `total` is not among them. A slice
+        column that is called like a figure gets "by_" before its name.
 
         Examples
         --------
@@ -125,31 +270,43 @@ class Table(Mapping[Any, R], Generic[R]):
         >>> table.to_columns()["estimate"]
         [2.5, 2.5]
         """
-        parts = [key if isinstance(key, tuple) and len(self.axes) > 1 else (key,) for key in self]
-        columns: dict[str, list[Any]] = {
-            axis: [part[i] if i < len(part) else None for part in parts]
-            for i, axis in enumerate(self.axes)
-        }
-        for result in self.values():
-            for name, value in result.to_figures().items():
-                columns.setdefault(name, []).append(value)
-        return columns
+        figures = {name: self._figures(name) for name in self[self._keys[0]].to_figures()}
+        parts = zip(*map(self.parts, self._keys), strict=True)
+        axes = [f"by_{axis}" if axis in figures else axis for axis in self.axes]
+        return dict(zip(axes, map(list, parts), strict=True)) | figures
+
+    def _figures(self, name: str) -> list[Any]:
+        if name in self._own:
+            return list(self._own[name])
+        if name in {"low", "high"}:
+            figures: NDArray[Any] = self.confidence_intervals[:, int(name == "high")]
+        else:
+            plural = {"n_undefined": "n_undefined"}.get(name, f"{name}s")
+            figures = getattr(self, plural)
+        listed: list[Any] = figures.tolist()
+        return listed
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure except the replicates, as plain Python values."""
         columns = self.to_columns()
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        first = next(iter(self.values()))
+        level, method, alternative = self._interval
         return {
             "kind": "Table",
             "of": self._kind.__name__,
             "axes": list(self.axes),
-            "rows": rows,
+            "rows": [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ],
             "total": None if self.total is None else self.total.to_dict(),
             "n_resamples": self.n_resamples,
-            "confidence_level": first.confidence_level,
-            "alternative": first.alternative,
+            "confidence_level": level,
+            "method": method,
+            "alternative": alternative,
+            "unit": self._common["unit"],
+            "n_dropped": self._common["n_dropped"],
             "seed": self.seed,
+            "path": self._common["path"],
+            "notes": [{"note": note, "keys": list(keys)} for note, keys in self.notes.items()],
             "elapsed": self.elapsed,
         }
 
@@ -157,32 +314,83 @@ class Table(Mapping[Any, R], Generic[R]):
         """Return `to_dict` as JSON; what is not finite becomes null."""
         return to_json(self.to_dict())
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
-        head = [*self.axes, *next(iter(self.values())).to_figures()]
-        rows = []
-        for key in self._keys[:_SHOWN]:
-            parts = key if isinstance(key, tuple) and len(self.axes) > 1 else (key,)
-            named = [str(part) for part in parts] + [""] * (len(self.axes) - len(parts))
-            figures = self[key].to_figures().values()
-            rows.append(named + [_shown(value) for value in figures])
-        return head, rows
+    def summary(self) -> str:
+        """Return a paragraph for a paper: the first 20 estimates, and how they were made.
 
-    def _caption(self) -> str:
-        left_out = len(self) - _SHOWN
-        more = f"; {left_out:,} more rows" if left_out > 0 else ""
-        return (
-            f"{self._kind.__name__} table: {len(self):,} results, "
-            f"{self.n_resamples:,} resamples, seed {self.seed}{more}"
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> fb.bootstrap({"x": [3, 1, 2, 4]}, rng=0).summary()
+        'x 2.5 [1.5, 3.5] (95% percentile bootstrap interval, 4 rows, 9,999 resamples, seed 0).'
+        """
+        clauses = _clauses(self)
+        if self.total is not None:
+            clauses += [f"all rows: {clause}" for clause in _clauses(self.total)]
+        first: Any = self[self._keys[0]]
+        made = [f"{interval_name(*self._interval[:2])}{'' if len(self) == 1 else 's'}"]
+        if hasattr(first, "pvalue"):
+            tests = "" if len(self) == 1 else f", not adjusted for {len(self):,} tests"
+            name = first._test_name()  # noqa: SLF001 # a table speaks for its results
+            made = ["differences a - b", *made, f"{self._interval[2]} {name} p{tests}"]
+        if self.total is None:
+            made.append(count(first.n_units, first.unit))
+        made += [count(self.n_resamples, "resample"), f"seed {self.seed}"]
+        return f"{'; '.join(clauses)} ({', '.join(made)})."
+
+    def _grid(self) -> Grid:
+        size = f"{count(len(self), 'result')}, {interval_name(*self._interval[:2])}s"
+        width = len(self.axes)
+        below = [] if self.total is None else [
+            ((*parts, "all rows", *[None] * width)[:width], result.to_figures())
+            for parts, result in _shown(self.total)
+        ]  # fmt: skip
+        notes = [note_words(note, keys, len(self)) for note, keys in self.notes.items()]
+        if len(notes) > _SHOWN_NOTES:
+            notes[_SHOWN_NOTES:] = [f"{len(notes) - _SHOWN_NOTES:,} more in .notes"]
+        return grid(
+            f"{self._kind.__name__} table: {size}, {self.n_resamples:,} resamples, "
+            f"seed {self.seed}",
+            self.axes,
+            [(parts, result.to_figures()) for parts, result in _shown(self)],
+            max(0, len(self) - _SHOWN),
+            below,
+            notes,
         )
 
     def __repr__(self) -> str:
-        return text_rows(self._caption(), *self._cells())
+        return text_rows(self._grid())
 
     def _repr_html_(self) -> str:
-        return html_rows(self._caption(), *self._cells())
+        return html_rows(self._grid())
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return short(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _shown(answer: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """Return the first results of a table, or a result by itself, with the parts of the keys."""
+    if isinstance(answer, Table):
+        return [(answer.parts(key), answer[key]) for key in itertools.islice(answer, _SHOWN)]
+    return [((), answer)]
+
+
+def _clauses(answer: Any) -> list[str]:
+    """Return a few words for each result."""
+    axes = getattr(answer, "axes", ())
+    left_out = len(answer) - _SHOWN if axes else 0
+    return [_clause(dict(zip(axes, parts, strict=True)), result) for parts, result in _shown(answer)
+            ] + ([f"and {left_out:,} more"] if left_out > 0 else [])  # fmt: skip
+
+
+def _clause(parts: dict[str, Any], result: Any) -> str:
+    name = result.statistic
+    if "statistic" in parts:
+        own = parts["statistic"], parts.get("label")
+        name = f"{own[0]}" if own[1] is None else f"{own[0]}[{own[1]}]"
+    slices = [label(part) for axis, part in parts.items() if axis not in {"statistic", "label"}]
+    where = f" ({', '.join([*slices, count(result.n_units, result.unit)])})" if slices else ""
+    low, high = map(short, result.confidence_interval[:2])
+    pvalue = f", p {shown_pvalue(result.pvalue)}" if hasattr(result, "pvalue") else ""
+    return f"{name}{where} {short(result.estimate)} [{low}, {high}]{pvalue}"
+
+
+def _read_only(array: Array) -> Array:
+    array.flags.writeable = False
+    return array

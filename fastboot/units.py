@@ -119,6 +119,13 @@ class Sparse(NamedTuple):
     terms: Integers
     values: Floats
 
+    def of(self, units: Integers) -> Sparse:
+        """Return the entries of some units."""
+        numbers = np.diff(self.offsets)[units]
+        offsets = np.concatenate([[0], np.cumsum(numbers)])
+        entries = np.repeat(self.offsets[units] - offsets[:-1], numbers) + np.arange(offsets[-1])
+        return Sparse(*map(_read_only, (offsets, self.terms[entries], self.values[entries])))
+
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -153,6 +160,11 @@ class Units:
         """Number of units."""
         return self.layout.n_units
 
+    @property
+    def entries(self) -> Sparse:
+        """The entries of the tallies, empty where there is none: what kernels take."""
+        return _NO_ENTRIES if self.sparse is None else self.sparse
+
     def totals(self) -> list[Any]:
         """Sum of every term over the units of each cell, shape (..., n_cells)."""
         if self.counts is None:
@@ -162,14 +174,14 @@ class Units:
         sums = np.zeros((self.n_sums, self.layout.n_cells))
         sums[: len(dense)] = dense
         if self.sparse is not None:
-            entries, values = np.diff(self.sparse.offsets), self.sparse.values
+            offsets, terms, values = self.sparse
             cells: Any = 0
-            if self.counts is not None:
-                values = values * np.repeat(self.counts, entries)
-            elif self.layout.n_cells > 1:
-                sizes = np.diff(self.layout.cell_offsets)
-                cells = np.repeat(np.repeat(np.arange(self.layout.n_cells), sizes), entries)
-            where = (self.sparse.terms + len(dense)) * self.layout.n_cells + cells
+            if self.counts is None:
+                entries = np.diff(offsets[self.layout.cell_offsets])
+                cells = np.repeat(np.arange(self.layout.n_cells), entries)
+            else:  # of one cell
+                values = values * np.repeat(self.counts, np.diff(offsets))
+            where = (terms + len(dense)) * self.layout.n_cells + cells
             sums += np.bincount(where, values, sums.size).reshape(sums.shape)
         return self.expand(sums, np.diff(self.layout.cell_offsets))
 
@@ -294,12 +306,7 @@ def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units
     if n_classes < 0:
         return None
     chosen = start + members[:n_classes]
-    sparse = units.sparse
-    if sparse is not None:
-        width = _width(sparse, start, stop)
-        entries = (sparse.offsets[chosen][:, None] + np.arange(width)).ravel()
-        offsets = width * np.arange(n_classes + 1)
-        sparse = Sparse(*map(_read_only, (offsets, sparse.terms[entries], sparse.values[entries])))
+    sparse = None if units.sparse is None else units.sparse.of(chosen)
     varying = _read_only(np.ascontiguousarray(units.varying[:, chosen]))
     layout = one_part(n_units)
     return Units(varying, sparse, units.places, units.n_sums, _read_only(counts[:n_classes].copy()),
@@ -371,3 +378,6 @@ def _read_only(array: Any) -> Any:
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
+
+
+_NO_ENTRIES = Sparse(*(_read_only(np.empty(0, kind)) for kind in (np.int64, np.int64, np.float64)))

@@ -535,13 +535,16 @@ class Returns(fb.Additive):
         (
             np.ones(3),
             (
-                "Returns.terms() returned ndarray; return a tuple with one array or number for "
-                "each term"
+                "Returns.terms() returned ndarray; return a tuple with one array, number or Tally "
+                "for each term"
             ),
         ),
         (
             (),
-            "Returns.terms() returned tuple; return a tuple with one array, number or Tally for each term",
+            (
+                "Returns.terms() returned tuple; return a tuple with one array, number or Tally "
+                "for each term"
+            ),
         ),
         (
             (np.ones(2),),

@@ -162,7 +162,7 @@ def edit(file: Path, old: str, new: str) -> None:
 def test_cache__edited_callee_in_another_file(
     old: str, new: str, package: Path, tmp_path: Path
 ) -> None:
-    """A constant of philox.py is folded into add_segment_sums of segments.py: an edit shows at once."""
+    """A constant of philox.py is folded into add_segment_sums: an edit shows at once."""
     cache = tmp_path / "cache"
     source = package / "fastboot" / "kernels" / "philox.py"
     original = python(REPLICATES, cache, package)

@@ -14,7 +14,7 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from scipy import stats
-from statistical import FALSE_FAILURE
+from statistical import FALSE_FAILURE, assert_rate
 
 import fastboot as fb
 from fastboot import reference
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).with_name("data")
 SEED = 20_240_307
-FEW = {"rng": 0, "n_resamples": 9}
+FEW: dict[str, Any] = {"rng": 0, "n_resamples": 9}
 
 # Some 20 roundings of 1.1e-16 each, in ratios, logarithms and their sums; exp() turns the rounding
 # of a sum of logarithms, which is relative to its size (at most 23, for precisions down to 1e-10),
@@ -62,7 +62,8 @@ def near(expected: Any) -> Any:
 
 def observed(statistic: fb.Additive, **options: Any) -> float:
     """Return the observed value."""
-    return fb.bootstrap(statistic, **FEW, **options).estimate  # type: ignore[arg-type] # options
+    result: fb.BootstrapResult = fb.bootstrap(statistic, **FEW, **options)
+    return result.estimate
 
 
 def their_bleu(sums: Sequence[int], **options: Any) -> float:
@@ -342,6 +343,36 @@ def test_wmt17__randomization(
     error = math.sqrt(2 * published * (1 - published) / 10_000)
     bound = stats.norm.isf(FALSE_FAILURE / 2) * error
     assert result.pvalue == pytest.approx(published, abs=bound)
+
+
+@pytest.mark.parametrize(
+    "statistic,published,detects", [(bleu, 0.3077, 0.13), (chrf, 0.0240, 0.05)]
+)
+def test_wmt17__bootstrap_as_sacrebleu(
+    statistic: Callable[..., fb.Additive], published: float, detects: float, wmt17: dict[str, Any]
+) -> None:
+    """The p-values that sacreBLEU's README gives for its 1,000 resamples, by its own rule.
+
+    Absolute differences less their mean are counted against the absolute observed difference
+    (module significance), so that a near tie gives 0.3.
+    """
+    a, b = statistic(wmt17["online_b"]), statistic(wmt17["lium"])
+    result = fb.paired_bootstrap(a, b, rng=SEED, n_resamples=99_999)
+    absolute = np.abs(result.replicates)
+    share = np.mean(absolute - absolute.mean() > abs(result.estimate))
+    assert_rate(round(1_001 * published) - 1, 1_000, float(share), detects=detects)
+
+
+@pytest.mark.parametrize("name,half_width", [("lium", 0.6), ("online_b", 0.7)])
+def test_wmt17__interval(name: str, half_width: float, wmt17: dict[str, Any]) -> None:
+    """SacreBLEU's README: BLEU 26.6 +- 0.6 and 26.6 +- 0.7, half of the 95 % interval."""
+    result = fb.bootstrap(bleu(wmt17[name]), rng=SEED, n_resamples=99_999)
+    assert f"{result.replicates.mean():.1f}" == "26.6"
+    low, high = result.confidence_interval[:2]
+    # A 2.5 % quantile of 1,000 nearly normal values has an error of sqrt(0.025 x 0.975 / 1000) /
+    # 0.0584 = 0.085 standard deviations (0.0584 is the density there); half the width, 0.06.
+    error = stats.norm.isf(FALSE_FAILURE / 2) * 0.06 * result.standard_error
+    assert half_width == pytest.approx((high - low) / 2, abs=0.05 + error)
 
 
 @pytest.mark.parametrize("procedure", [fb.paired_bootstrap, fb.approximate_randomization])

@@ -22,7 +22,7 @@ __all__ = [
 _INVERSION_MEAN = 10.0
 # P(X > 110) < 1e-70 for a mean below 10: unreachable with 53-bit uniforms.
 _INVERSION_LIMIT = 110.0
-# Where counting the ones of three counters of 128 bits takes as long as BTRS: 12 ns (bench_kernels).
+# Where counting the ones of three counters of 128 bits takes as long as BTRS (bench_kernels).
 _COUNTED_BITS = 384
 # fc(0), ..., fc(15) of Stirling's formula, from log k! in 40 digits, where the series is not exact
 # to the last digits; then a place for all others.
@@ -47,7 +47,7 @@ def _stirling_tail(k):
     series = (
         1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - square / 1188) * square) * square) * square
     ) * x
-    few = _TAILS_OF_FEW[np.int32(k if k < _FEW else _FEW)]
+    few = _TAILS_OF_FEW[np.int32(min(k, _FEW))]
     return few if k < _FEW else series
 
 
@@ -162,10 +162,10 @@ def draw_binomials(trials, successes, total, block, first, purpose, key_0, key_1
             out[r] = trials[r] if successes else 0.0
         return
     p = smaller / total
-    left = _list(trials, p, True, scratch)
+    left = _list(trials, p, scratch, rejection=True)
     _reject_list(left, p, block, first, purpose, key_0, key_1, scratch, out)
     if left < trials.size:
-        left = _list(trials, p, False, scratch)
+        left = _list(trials, p, scratch, rejection=False)
         _invert_list(left, p, block, first, purpose, key_0, key_1, scratch, out)
     if smaller != successes:
         for r in range(trials.size):
@@ -173,7 +173,7 @@ def draw_binomials(trials, successes, total, block, first, purpose, key_0, key_1
 
 
 @exact
-def _list(trials, p, rejection, scratch):
+def _list(trials, p, scratch, rejection):
     """List the replicates that are drawn by rejection, or those by inversion; their number."""
     rest, _, n, _, _, _ = scratch
     left = 0

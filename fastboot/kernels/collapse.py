@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import kernel
+from fastboot.compiler import inlined, kernel
 from fastboot.kernels.binomial import binomial_scratch, draw_binomials, draw_fair_binomials
 from fastboot.kernels.philox import CLASSES, FLIPS
 
@@ -61,12 +61,28 @@ def find_classes(bits, table, members, counts):
     return n_classes
 
 
+@inlined
+def _add_class(weights, terms, entries, u, sums):
+    """Weights of class u in all replicates times its terms, and the entries of its tallies."""
+    offsets, places, values = entries
+    n_terms = terms.shape[0]
+    for k in range(n_terms):
+        for r in range(weights.size):
+            sums[k, r] += weights[r] * terms[k, u]
+    if offsets.size > 0:
+        for e in range(offsets[u], offsets[u + 1]):
+            row = sums[n_terms + places[e]]
+            for r in range(weights.size):
+                row[r] += weights[r] * values[e]
+
+
 @kernel
-def add_class_sums(terms, counts, n_draws, first, key_0, key_1, sums):
+def add_class_sums(terms, entries, counts, n_draws, first, key_0, key_1, sums):
     """Sums of n_draws draws with replacement from all classes for consecutive replicates.
 
     terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
-    sums : shape (n_terms, n_replicates), added to
+    entries : of tallies, see `add_pattern_products`
+    sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
     n_replicates = sums.shape[1]
     left = np.full(n_replicates, np.float64(n_draws))
@@ -77,17 +93,16 @@ def add_class_sums(terms, counts, n_draws, first, key_0, key_1, sums):
         draw_binomials(left, counts[u], units, u, first, CLASSES, key_0, key_1, scratch, drawn)
         left -= drawn
         units -= counts[u]
-        for k in range(terms.shape[0]):
-            for r in range(n_replicates):
-                sums[k, r] += drawn[r] * terms[k, u]
+        _add_class(drawn, terms, entries, u, sums)
 
 
 @kernel
-def add_class_swap_sums(terms, counts, first, key_0, key_1, sums):
+def add_class_swap_sums(terms, entries, counts, first, key_0, key_1, sums):
     """Sums of the swapped units of all classes for consecutive replicates.
 
     terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
-    sums : shape (n_terms, n_replicates), added to
+    entries : of tallies, see `add_pattern_products`
+    sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
     n_replicates = sums.shape[1]
     trials = np.empty(n_replicates)
@@ -95,6 +110,4 @@ def add_class_swap_sums(terms, counts, first, key_0, key_1, sums):
     scratch = binomial_scratch(n_replicates)
     for u in range(counts.size):
         draw_fair_binomials(counts[u], u, first, FLIPS, key_0, key_1, trials, scratch, swapped)
-        for k in range(terms.shape[0]):
-            for r in range(n_replicates):
-                sums[k, r] += swapped[r] * terms[k, u]
+        _add_class(swapped, terms, entries, u, sums)

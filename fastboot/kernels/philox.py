@@ -20,13 +20,13 @@ EXPONENTIALS exponential weight of one unit, 53 bits each 2 units               
 INNER        one unit of a drawn group, 32 bits each      4 draws                      group
 STARTS       first row of one block, 32 bits each         4 blocks of rows             0
 LENGTHS      number of rows of one block, 53 bits each    2 blocks of rows             0
-LABELS       choice of one unit, digits of 32 bits        4 digits                     0
+LABELS       choice of one unit, digits of 32 bits        4 units                      0
 ORDER        rank of an order statistic                   attempt                      k-th, next
 ============ ============================================ ============================ ==========
 
 ``PATTERNS``, ``REMAINDERS``, ``INNER`` and ``STARTS`` add the number of the attempt times
-``ATTEMPT``. The Poisson bootstrap reads ``PATTERNS`` and ``REMAINDERS``, first attempt. No two uses
-share a counter, so no two draws share a word.
+``ATTEMPT``, ``LABELS`` that of the digit. The Poisson bootstrap reads ``PATTERNS`` and
+``REMAINDERS``, first attempt. No two uses share a counter, so no two draws share a word.
 """
 
 from __future__ import annotations

@@ -52,9 +52,35 @@ def _multiply(weights, terms, start, n_units, tile, sums):
                 sums[k, r + 3] += s3
 
 
+@inlined
+def _scatter(weights, entries, start, n_units, first_row, sums):
+    """Weights times the entries of tallies for eight replicates.
+
+    entries : offsets of all units, places and values, see `add_pattern_products`
+    sums : shape (first_row + terms of tallies, 8), added to
+    """
+    offsets, places, values = entries
+    for r in range(_REPLICATES):
+        row = weights[r]
+        for unit in range(n_units):
+            if row[unit] != 0:
+                weight = np.float64(row[unit])
+                for e in range(offsets[start + unit], offsets[start + unit + 1]):
+                    sums[first_row + places[e], r] += weight * values[e]
+
+
 @kernel
-def add_pattern_products(terms, start, n_units, superblock, shares, first, law, key_0, key_1, sums):
-    """As `add_pattern_sums`, the same draws, by weights."""
+def add_pattern_products(
+    terms, entries, start, n_units, superblock, shares, first, law, key_0, key_1, sums
+):
+    """As `add_pattern_sums`, the same draws, by weights; for tallies too.
+
+    entries : three arrays: shape (all units + 1,), int64: unit i has the entries from offsets[i]
+        on; shape (n_entries,), int64 and float64: a term among the tallies', and what a draw adds
+        to it. Empty where there is no tally.
+    sums : shape (n_terms + terms of tallies, n_replicates), added to
+    """
+    n_terms = terms.shape[0]
     words = np.empty((BUFFER // 4, 4), np.uint32)
     places = np.empty(BUFFER, np.int64)
     weights = np.zeros((_REPLICATES, (n_units + 31) // 32 * 32), np.uint16)
@@ -67,7 +93,10 @@ def add_pattern_products(terms, start, n_units, superblock, shares, first, law, 
                 n_units, superblock, shares[r + i], first + r + i, 0, law, key_0, key_1, words,
                 places, weights[i],
             )  # fmt: skip
-        _multiply(weights, terms, start, n_units, tile, products)
+        products[n_terms:] = 0.0
+        _multiply(weights, terms, start, n_units, tile, products[:n_terms])
+        if entries[0].size > 0:
+            _scatter(weights, entries, start, n_units, n_terms, products)
         for k in range(sums.shape[0]):
             for i in range(n_columns):
                 sums[k, r + i] += products[k, i]

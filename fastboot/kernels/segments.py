@@ -14,15 +14,17 @@ __all__ = ["add_segment_sums", "fill_segment_weights"]
 
 
 @kernel
-def add_segment_sums(terms, parts, keys, first, sums):
+def add_segment_sums(terms, entries, parts, keys, first, sums):
     """Sums of resamples of parts.
 
     terms : shape (n_terms, n_units)
+    entries : of tallies, see `add_pattern_products`
     parts : shape (n_parts, 4), int64: first unit, units (at most 2**32), draws, cell
     keys : shape (n_parts, 2), uint32
-    sums : shape (n_terms, n_cells, n_replicates), added to
+    sums : shape (n_terms + terms of tallies, n_cells, n_replicates), added to
     """
     n_terms = terms.shape[0]
+    offsets, entry_places, values = entries
     words = np.empty((BUFFER // 4, 4), np.uint32)
     places = np.empty(BUFFER, np.int64)
     for p in range(parts.shape[0]):
@@ -39,6 +41,11 @@ def add_segment_sums(terms, parts, keys, first, sums):
                     for i in range(drawn):
                         total += terms[k, start + places[i]]
                     sums[k, cell, r] += total
+                if offsets.size > 0:
+                    for i in range(drawn):
+                        unit = start + places[i]
+                        for e in range(offsets[unit], offsets[unit + 1]):
+                            sums[n_terms + entry_places[e], cell, r] += values[e]
                 position += min(BUFFER, left + 3) // 4
                 left -= drawn
 

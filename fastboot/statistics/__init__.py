@@ -19,8 +19,10 @@ from fastboot.statistics.classification import (
 from fastboot.statistics.combination import combine
 from fastboot.statistics.confusion import ConfusionMatrix, confusion_cells, confusion_matrix
 from fastboot.statistics.distribution import geometric_mean, harmonic_mean, skewness, std, variance
+from fastboot.statistics.function import statistic
 from fastboot.statistics.generation import bleu, chrf, ter, word_error_rate
 from fastboot.statistics.judgement import pass_at_k, win_rate
+from fastboot.statistics.macro import macro
 from fastboot.statistics.means import mean, ratio, total, weighted_mean
 from fastboot.statistics.metric_correlation import system_correlation
 from fastboot.statistics.order import (
@@ -74,6 +76,7 @@ __all__ = [
     "kendall",
     "krippendorff_alpha",
     "log_loss",
+    "macro",
     "mae",
     "matthews",
     "maximum",
@@ -97,6 +100,7 @@ __all__ = [
     "skewness",
     "spearman",
     "specificity",
+    "statistic",
     "std",
     "system_correlation",
     "ter",

@@ -288,9 +288,8 @@ def krippendorff_alpha(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.annotation import krippendorff_alpha
     >>> ann, ben, cat = [1, 2, 3, 3, 1] * 4, [1, 2, 3, 3, None] * 4, [None, 3, 3, 3, 1] * 4
-    >>> alpha = krippendorff_alpha(ann, ben, cat, level="ordinal")
+    >>> alpha = fb.krippendorff_alpha(ann, ben, cat, level="ordinal")
     >>> round(fb.bootstrap(alpha, rng=0).estimate, 6)
     0.866259
     """
@@ -331,12 +330,11 @@ def fleiss_kappa(*ratings: Source, counts: Sequence[Source] | None = None) -> Ad
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.annotation import fleiss_kappa
     >>> ann, ben = ["yes", "yes", "no", "no"] * 5, ["yes", "yes", "no", "yes"] * 5
-    >>> round(fb.bootstrap(fleiss_kappa(ann, ben), rng=0).estimate, 6)
+    >>> round(fb.bootstrap(fb.fleiss_kappa(ann, ben), rng=0).estimate, 6)
     0.466667
     >>> yes, no = [2, 2, 0, 1] * 5, [0, 0, 2, 1] * 5
-    >>> round(fb.bootstrap(fleiss_kappa(counts=[yes, no]), rng=0).estimate, 6)
+    >>> round(fb.bootstrap(fb.fleiss_kappa(counts=[yes, no]), rng=0).estimate, 6)
     0.466667
     """
     if counts is None:

@@ -29,8 +29,8 @@ def normalize_answer(text: str) -> str:
 
     Examples
     --------
-    >>> from fastboot.statistics.answers import normalize_answer
-    >>> normalize_answer("The  Beatles' (A.) White-Album")
+    >>> import fastboot as fb
+    >>> fb.normalize_answer("The  Beatles' (A.) White-Album")
     'beatles whitealbum'
     """
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
@@ -128,12 +128,11 @@ def exact_match(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.answers import exact_match
     >>> gold, also = ["the Normans", "1066"], [None, "in 1066"]
     >>> predicted = ["Normans", "In 1066."]
-    >>> fb.bootstrap(exact_match(gold, predicted), rng=0).estimate
+    >>> fb.bootstrap(fb.exact_match(gold, predicted), rng=0).estimate
     0.5
-    >>> fb.bootstrap(exact_match(gold, predicted, more_gold=[also]), rng=0).estimate
+    >>> fb.bootstrap(fb.exact_match(gold, predicted, more_gold=[also]), rng=0).estimate
     1.0
     """
     columns = _columns(gold, predicted, more_gold, normalize)
@@ -167,8 +166,7 @@ def token_f1(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.answers import token_f1
-    >>> f1 = token_f1(["Norman conquest"], ["the conquest of England"])
+    >>> f1 = fb.token_f1(["Norman conquest"], ["the conquest of England"])
     >>> fb.bootstrap(f1, rng=0).estimate
     0.4
     """

@@ -106,9 +106,8 @@ def pearson(x: Source, y: Source) -> Additive:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.association import pearson
     >>> human, metric = [1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 4, 3, 5, 7, 6, 8]
-    >>> round(fb.bootstrap(pearson(metric, human), rng=0).estimate, 12)
+    >>> round(fb.bootstrap(fb.pearson(metric, human), rng=0).estimate, 12)
     0.952380952381
     """
     return _Pearson(Column(x, "number", "x"), Column(y, "number", "y"), name="pearson")
@@ -135,9 +134,8 @@ def r_squared(gold: Source, predicted: Source) -> Additive:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.association import r_squared
     >>> gold, predicted = [1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4, 5, 6, 7, 5]
-    >>> round(fb.bootstrap(r_squared(gold, predicted), rng=0).estimate, 12)
+    >>> round(fb.bootstrap(fb.r_squared(gold, predicted), rng=0).estimate, 12)
     0.785714285714
     """
     return _RSquared(*_errors(gold, predicted), name="r_squared")
@@ -161,8 +159,7 @@ def rmse(gold: Source, predicted: Source) -> Additive:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.association import rmse
-    >>> fb.bootstrap(rmse([1, 2, 3, 4], [1, 2, 3, 0]), rng=0).estimate
+    >>> fb.bootstrap(fb.rmse([1, 2, 3, 4], [1, 2, 3, 0]), rng=0).estimate
     2.0
     """
     return _RootMeanSquare(*_errors(gold, predicted), name="rmse")
@@ -186,8 +183,7 @@ def mae(gold: Source, predicted: Source) -> Ratio:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.association import mae
-    >>> fb.bootstrap(mae([1, 2, 3, 4], [1, 2, 3, 0]), rng=0).estimate
+    >>> fb.bootstrap(fb.mae([1, 2, 3, 4], [1, 2, 3, 0]), rng=0).estimate
     1.0
     """
     return _MeanAbsolute(*_errors(gold, predicted), name="mae")
@@ -212,8 +208,7 @@ def agreement(first: Source, second: Source) -> Ratio:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.association import agreement
-    >>> fb.bootstrap(agreement(["good", "bad"], ["good", "good"]), rng=0).estimate
+    >>> fb.bootstrap(fb.agreement(["good", "bad"], ["good", "good"]), rng=0).estimate
     0.5
     """
     columns = [Column(first, "label", "first"), Column(second, "label", "second")]

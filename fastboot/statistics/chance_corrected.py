@@ -88,9 +88,8 @@ def matthews(gold: Source, predicted: Source) -> Additive:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.chance_corrected import matthews
     >>> gold, predicted = ["cat", "cat", "dog", "dog"] * 20, ["cat", "dog", "dog", "dog"] * 20
-    >>> round(fb.bootstrap(matthews(gold, predicted), rng=0).estimate, 6)
+    >>> round(fb.bootstrap(fb.matthews(gold, predicted), rng=0).estimate, 6)
     0.57735
     """
     return _Matthews(gold, predicted, None, "matthews")
@@ -134,10 +133,9 @@ def cohen_kappa(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.chance_corrected import cohen_kappa
     >>> ann = ["low", "high", "low", "medium"] * 20
     >>> bob = ["low", "high", "medium", "medium"] * 20
-    >>> kappa = cohen_kappa(ann, bob, weights="linear", labels=["low", "medium", "high"])
+    >>> kappa = fb.cohen_kappa(ann, bob, weights="linear", labels=["low", "medium", "high"])
     >>> round(fb.bootstrap(kappa, rng=0).estimate, 6)
     0.714286
     """

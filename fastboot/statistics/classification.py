@@ -103,9 +103,8 @@ def balanced_accuracy(gold: Source, predicted: Source, *, adjusted: bool = False
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.classification import balanced_accuracy
     >>> gold, predicted = ["cat", "cat", "cat", "dog"] * 20, ["cat", "cat", "dog", "dog"] * 20
-    >>> round(fb.bootstrap(balanced_accuracy(gold, predicted), rng=0).estimate, 6)
+    >>> round(fb.bootstrap(fb.balanced_accuracy(gold, predicted), rng=0).estimate, 6)
     0.833333
     """
     if not isinstance(adjusted, bool | np.bool_):
@@ -324,8 +323,7 @@ def jaccard(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.classification import jaccard
-    >>> fb.bootstrap(jaccard(tp=[3, 5], fp=[1, 0], fn=[0, 1]), rng=0).estimate
+    >>> fb.bootstrap(fb.jaccard(tp=[3, 5], fp=[1, 0], fn=[0, 1]), rng=0).estimate
     0.8
     """
     return outcome_statistic(
@@ -374,8 +372,7 @@ def specificity(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.classification import specificity
-    >>> fb.bootstrap(specificity(tn=[30, 60], fp=[20, 10]), rng=0).estimate
+    >>> fb.bootstrap(fb.specificity(tn=[30, 60], fp=[20, 10]), rng=0).estimate
     0.75
     """
     return outcome_statistic(

@@ -122,8 +122,7 @@ def variance(values: Source, *, ddof: float = 0) -> Additive:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.distribution import variance
-    >>> fb.bootstrap(variance([1.0, 2.0, 3.0, 6.0]), rng=0).estimate
+    >>> fb.bootstrap(fb.variance([1.0, 2.0, 3.0, 6.0]), rng=0).estimate
     3.5
     """
     return _Variance(values, ddof, "variance")
@@ -149,8 +148,7 @@ def std(values: Source, *, ddof: float = 0) -> Additive:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.distribution import std
-    >>> fb.bootstrap(std([1.0, 2.0, 3.0], ddof=1), rng=0).estimate
+    >>> fb.bootstrap(fb.std([1.0, 2.0, 3.0], ddof=1), rng=0).estimate
     1.0
     """
     return _Deviation(values, ddof, "std")
@@ -181,9 +179,8 @@ def skewness(values: Source, *, bias: bool = True) -> Additive:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.distribution import skewness
     >>> seconds = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0]
-    >>> round(fb.bootstrap(skewness(seconds), rng=0).estimate, 12)
+    >>> round(fb.bootstrap(fb.skewness(seconds), rng=0).estimate, 12)
     0.802277870281
     """
     return _Skewness(values, bias=bias)
@@ -210,8 +207,7 @@ def geometric_mean(values: Source, *, weights: Source | None = None) -> Additive
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.distribution import geometric_mean
-    >>> round(fb.bootstrap(geometric_mean([0.5, 8.0]), rng=0).estimate, 12)
+    >>> round(fb.bootstrap(fb.geometric_mean([0.5, 8.0]), rng=0).estimate, 12)
     2.0
     """
     return _GeometricMean(*_weighted(values, weights), name="geometric_mean")
@@ -239,8 +235,7 @@ def harmonic_mean(values: Source, *, weights: Source | None = None) -> Ratio:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.distribution import harmonic_mean
-    >>> fb.bootstrap(harmonic_mean([30.0, 60.0]), rng=0).estimate
+    >>> fb.bootstrap(fb.harmonic_mean([30.0, 60.0]), rng=0).estimate
     40.0
     """
     return _HarmonicMean(*_weighted(values, weights), name="harmonic_mean")

@@ -105,7 +105,7 @@ class Estimand:
         Additive terms, each once.
     sizes
         For each term the sum over rows of the absolute values that went into it: a difference of
-        two large scores carries the rounding error of the scores. Shape (size of a tally,) there.
+        two large scores carries the rounding error of the scores. Not used of a tally.
     weighted
         Statistics of row weights, each once.
     n_values
@@ -117,7 +117,7 @@ class Estimand:
     """
 
     terms: Sequence[Term]
-    sizes: Sequence[Any]
+    sizes: Sequence[float]
     weighted: Sequence[Bound]
     n_values: int
     value: Value
@@ -291,15 +291,15 @@ class _Builder:
 
     def __init__(self) -> None:
         self.terms: list[Term] = []
-        self.sizes: list[Any] = []
+        self.sizes: list[float] = []
         self.weighted: list[Bound] = []
 
-    def place(self, term: Term, size: Any = None) -> int:
+    def place(self, term: Term, size: float | None = None) -> int:
         """Return where a term stands, adding it if it is new."""
         for place, known in enumerate(self.terms):
             if _same(term, known):
                 if size is not None:
-                    self.sizes[place] = np.maximum(self.sizes[place], size)
+                    self.sizes[place] = max(self.sizes[place], size)
                 return place
         self.terms.append(term)
         self.sizes.append(_size(term) if size is None else size)
@@ -500,15 +500,11 @@ def difference_name(a: Statistic, b: Statistic) -> str:
     return a.name if a.name == b.name else f"{a.name} - {b.name}"
 
 
-def _size(term: Term) -> Any:
+def _size(term: Term) -> float:
     """Sum of absolute values over rows; the value itself of a constant term."""
     with np.errstate(over="ignore"):
-        if isinstance(term, Tally):
-            rows = term.codes >= 0
-            values = np.broadcast_to(np.abs(term.values), rows.shape)[rows]
-            size = np.bincount(term.codes[rows], values, term.size)
-        else:
-            size = np.abs(term).sum()
-    if np.isinf(size).any():
+        values = term.values if isinstance(term, Tally) else term
+        size = float(np.abs(values).sum())
+    if math.isinf(size):
         raise ValueError("the values sum to more than float64 can hold; divide them first")
     return size

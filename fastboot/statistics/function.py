@@ -78,8 +78,8 @@ class _VectorizedFunction(_Function):
         n_replicates, n_rows = counts.shape
         if not n_replicates:
             return np.empty((len(self.labels), 0) if isinstance(self, Vector) else 0)
-        rows = np.repeat(np.tile(np.arange(n_rows), n_replicates), counts.ravel())
-        rows = rows.reshape(n_replicates, -1)
+        places = np.tile(np.arange(n_rows), n_replicates)
+        rows = np.repeat(places, counts.ravel()).reshape(n_replicates, -1)
         returned = self._function(*(column[rows] for column in columns), axis=-1)
         return self._checked(returned, (n_replicates,))
 

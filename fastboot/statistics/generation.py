@@ -169,8 +169,7 @@ def bleu(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.generation import bleu
-    >>> score = bleu(
+    >>> score = fb.bleu(
     ...     correct=[[5, 6], [3, 4], [2, 2], [1, 1]],
     ...     total=[[7, 7], [6, 6], [5, 5], [4, 4]],
     ...     reference_length=[7, 8],
@@ -236,11 +235,10 @@ def chrf(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.generation import chrf
     >>> counts = {f"hypothesis_{n}": [11 - n, 21 - n] for n in range(1, 7)}
     >>> counts |= {f"reference_{n}": [13 - n, 21 - n] for n in range(1, 7)}
     >>> counts |= {f"match_{n}": [9 - n, 18 - 2 * n] for n in range(1, 7)}
-    >>> round(fb.bootstrap(chrf(counts), rng=0).estimate, 4)
+    >>> round(fb.bootstrap(fb.chrf(counts), rng=0).estimate, 4)
     60.5377
     """
     if not 0.0 < beta < math.inf:
@@ -277,8 +275,7 @@ def ter(edits: Source, reference_length: Source) -> Ratio:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.generation import ter
-    >>> fb.bootstrap(ter([1, 2], [4, 8]), rng=0).estimate
+    >>> fb.bootstrap(fb.ter([1, 2], [4, 8]), rng=0).estimate
     25.0
     """
     columns = [_column("edits", edits), _column("reference_length", reference_length)]
@@ -305,8 +302,7 @@ def word_error_rate(errors: Source, words: Source) -> Ratio:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.generation import word_error_rate
-    >>> fb.bootstrap(word_error_rate([1, 2], [4, 8]), rng=0).estimate
+    >>> fb.bootstrap(fb.word_error_rate([1, 2], [4, 8]), rng=0).estimate
     0.25
     """
     return _Rate(

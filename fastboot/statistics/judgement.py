@@ -87,8 +87,7 @@ def pass_at_k(n: Source, c: Source, *, k: int) -> Ratio:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.judgement import pass_at_k
-    >>> fb.bootstrap(pass_at_k([4, 4], [1, 0], k=2), rng=0).estimate
+    >>> fb.bootstrap(fb.pass_at_k([4, 4], [1, 0], k=2), rng=0).estimate
     0.25
     """
     return _PassAtK(n, c, check_integer("k", k, 1))
@@ -125,11 +124,10 @@ def win_rate(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.judgement import win_rate
     >>> first, second = ["a", "a", "b", "tie"], ["a", "b", "b", "tie"]
-    >>> fb.bootstrap(win_rate(first, second), rng=0).estimate
+    >>> fb.bootstrap(fb.win_rate(first, second), rng=0).estimate
     0.5
-    >>> fb.bootstrap(win_rate(first), rng=0).estimate
+    >>> fb.bootstrap(fb.win_rate(first), rng=0).estimate
     0.625
     """
     ties = tie if isinstance(tie, list | tuple) else [tie]

@@ -34,17 +34,15 @@ class _Macro(Statistic):
         bound = copy.copy(self)
         bound._statistic = self._statistic.bind([columns[:-1] for columns in systems])
         bound._n_groups = len(systems[0][-1].values)
-        if isinstance(bound, Vector):
-            bound.labels = bound._statistic.labels
+        if isinstance(bound._statistic, Vector):
+            bound.__dict__["labels"] = bound._statistic.labels
         return bound
 
     def _mean(self, values: Floats, axis: int) -> Floats:
         """Mean over the groups."""
-        if not self._skip:
-            mean: Floats = values.mean(axis=axis)
-            return mean
-        there = np.isfinite(values)
-        return np.where(there, values, 0.0).sum(axis=axis) / there.sum(axis=axis)
+        there = np.isfinite(values) if self._skip else np.ones(values.shape, np.bool_)
+        mean: Floats = np.where(there, values, 0.0).sum(axis=axis) / there.sum(axis=axis)
+        return mean
 
 
 class _AdditiveMacro(_Macro, Additive):
@@ -106,9 +104,7 @@ def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     return column[rows]
 
 
-def macro(
-    statistic: Additive | Weighted, by: Source, *, skip_undefined: bool = False
-) -> Additive | Weighted:
+def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> Additive | Weighted:
     """Return the mean of the values of a statistic in each group: the macro average.
 
     (1 / G) sum over groups g of statistic(rows of g). Every group counts the same; the statistic

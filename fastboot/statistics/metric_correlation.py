@@ -84,14 +84,13 @@ def system_correlation(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.metric_correlation import system_correlation
     >>> table = {
     ...     "segment": [1, 1, 1, 2, 2, 2],
     ...     "system": ["x", "y", "z", "x", "y", "z"],
     ...     "metric": [0.1, 0.3, 0.5, 0.3, 0.5, 0.4],
     ...     "human": [1, 2, 4, 2, 2, 4],
     ... }
-    >>> tau = system_correlation("metric", "human", "system", correlation="kendall")
+    >>> tau = fb.system_correlation("metric", "human", "system", correlation="kendall")
     >>> round(fb.bootstrap(tau, data=table, groups="segment", rng=0).estimate, 6)
     1.0
     """

@@ -113,7 +113,8 @@ class OrderStatistic(_Ordered):
 
         Examples
         --------
-        >>> quantile("score", 0.25).neighbours(6)
+        >>> import fastboot as fb
+        >>> fb.quantile("score", 0.25).neighbours(6)
         (2, 0.25)
         """
         ranks = self._prepare(np.arange(float(n)))
@@ -294,8 +295,7 @@ def quantile(values: Source, q: float, *, method: str = "linear") -> OrderStatis
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.order import quantile
-    >>> fb.bootstrap(quantile([1.0, 2.0, 4.0, 8.0, 16.0], 0.9), rng=0).estimate
+    >>> fb.bootstrap(fb.quantile([1.0, 2.0, 4.0, 8.0, 16.0], 0.9), rng=0).estimate
     12.8
     """
     return _Quantile(values, q, method)
@@ -314,8 +314,7 @@ def median(values: Source) -> OrderStatistic:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.order import median
-    >>> fb.bootstrap(median([1.0, 2.0, 4.0, 8.0]), rng=0).estimate
+    >>> fb.bootstrap(fb.median([1.0, 2.0, 4.0, 8.0]), rng=0).estimate
     3.0
     """
     return _Quantile(values, 0.5, "linear", "median")
@@ -346,8 +345,7 @@ def trimmed_mean(values: Source, proportion: float) -> Weighted:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.order import trimmed_mean
-    >>> fb.bootstrap(trimmed_mean([1.0, 2.0, 4.0, 6.0, 99.0], 0.2), rng=0).estimate
+    >>> fb.bootstrap(fb.trimmed_mean([1.0, 2.0, 4.0, 6.0, 99.0], 0.2), rng=0).estimate
     4.0
     """
     return _TrimmedMean(values, proportion)
@@ -374,8 +372,7 @@ def interquartile_mean(values: Source) -> Weighted:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.order import interquartile_mean
-    >>> fb.bootstrap(interquartile_mean([1.0, 2.0, 4.0, 99.0]), rng=0).estimate
+    >>> fb.bootstrap(fb.interquartile_mean([1.0, 2.0, 4.0, 99.0]), rng=0).estimate
     3.0
     """
     return _TrimmedMean(values, 0.25, "interquartile_mean")
@@ -398,8 +395,7 @@ def minimum(values: Source) -> OrderStatistic:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.order import minimum
-    >>> fb.bootstrap(minimum([3.0, 1.0, 2.0]), rng=0).estimate
+    >>> fb.bootstrap(fb.minimum([3.0, 1.0, 2.0]), rng=0).estimate
     1.0
     """
     return _Extreme(values, 1.0, "minimum")
@@ -420,8 +416,7 @@ def maximum(values: Source) -> OrderStatistic:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.order import maximum
-    >>> fb.bootstrap(maximum([3.0, 1.0, 2.0]), rng=0).estimate
+    >>> fb.bootstrap(fb.maximum([3.0, 1.0, 2.0]), rng=0).estimate
     3.0
     """
     return _Extreme(values, -1.0, "maximum")

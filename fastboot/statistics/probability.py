@@ -153,12 +153,11 @@ def log_loss(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.probability import log_loss
-    >>> loss = log_loss(["spam", "ham"], [0.5, 0.5], pos_label="spam")
+    >>> loss = fb.log_loss(["spam", "ham"], [0.5, 0.5], pos_label="spam")
     >>> round(fb.bootstrap(loss, rng=0).estimate, 6)
     0.693147
     >>> columns = [[0.5, 0.2], [0.25, 0.3], [0.25, 0.5]]
-    >>> loss = log_loss(["eggs", "spam"], columns, labels=["eggs", "ham", "spam"])
+    >>> loss = fb.log_loss(["eggs", "spam"], columns, labels=["eggs", "ham", "spam"])
     >>> round(fb.bootstrap(loss, rng=0).estimate, 6)
     0.693147
     """
@@ -195,10 +194,9 @@ def brier_score(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.probability import brier_score
-    >>> fb.bootstrap(brier_score([1, 0], [0.5, 0.5]), rng=0).estimate
+    >>> fb.bootstrap(fb.brier_score([1, 0], [0.5, 0.5]), rng=0).estimate
     0.5
-    >>> fb.bootstrap(brier_score([1, 0], [0.5, 0.5], scale_by_half=True), rng=0).estimate
+    >>> fb.bootstrap(fb.brier_score([1, 0], [0.5, 0.5], scale_by_half=True), rng=0).estimate
     0.25
     """
     if not isinstance(scale_by_half, bool | np.bool_):
@@ -252,8 +250,7 @@ def calibration_error(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.probability import calibration_error
-    >>> error = calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=2)
+    >>> error = fb.calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=2)
     >>> fb.bootstrap(error, rng=0).estimate
     0.5
     """
@@ -327,8 +324,8 @@ def reliability_table(
 
     Examples
     --------
-    >>> from fastboot.statistics.probability import reliability_table
-    >>> reliability_table([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=3)
+    >>> import fastboot as fb
+    >>> fb.reliability_table([1, 0, 1, 1], [0.75, 0.75, 0.25, 0.25], n_bins=3)
                  bin       count  confidence    accuracy
          [0, 0.3333]           2        0.25           1
     (0.3333, 0.6667]           0           -           -

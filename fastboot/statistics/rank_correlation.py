@@ -143,9 +143,9 @@ def spearman(x: Source, y: Source) -> Weighted:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.rank_correlation import spearman
-    >>> round(fb.bootstrap(spearman([1, 2, 3, 4], [1, 8, 9, 7]), rng=0).estimate, 12)
-    0.4
+    >>> human, metric = [1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 4, 3, 5, 7, 6, 8]
+    >>> round(fb.bootstrap(fb.spearman(metric, human), rng=0).estimate, 12)
+    0.952380952381
     """
     return _Spearman(x, y, "spearman")
 
@@ -171,8 +171,8 @@ def kendall(x: Source, y: Source) -> Weighted:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.rank_correlation import kendall
-    >>> round(fb.bootstrap(kendall([1, 2, 3, 4], [1, 3, 4, 2]), rng=0).estimate, 12)
-    0.333333333333
+    >>> human, metric = [1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 4, 3, 5, 7, 6, 8]
+    >>> round(fb.bootstrap(fb.kendall(metric, human), rng=0).estimate, 12)
+    0.857142857143
     """
     return _Kendall(x, y, "kendall")

@@ -103,8 +103,7 @@ def roc_auc(gold: Source, score: Source, *, pos_label: Any = 1) -> Weighted:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.ranking import roc_auc
-    >>> area = roc_auc([1, 0, 1, 0] * 9, [0.9, 0.8, 0.8, 0.1] * 9)
+    >>> area = fb.roc_auc([1, 0, 1, 0] * 9, [0.9, 0.8, 0.8, 0.1] * 9)
     >>> fb.bootstrap(area, rng=0).estimate
     0.875
     """
@@ -132,8 +131,7 @@ def average_precision(gold: Source, score: Source, *, pos_label: Any = 1) -> Wei
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.ranking import average_precision
-    >>> area = average_precision([1, 0, 1, 0] * 9, [0.9, 0.8, 0.7, 0.1] * 9)
+    >>> area = fb.average_precision([1, 0, 1, 0] * 9, [0.9, 0.8, 0.7, 0.1] * 9)
     >>> round(fb.bootstrap(area, rng=0).estimate, 6)
     0.833333
     """
@@ -172,9 +170,8 @@ def risk_coverage_area(gold: Source, predicted: Source, confidence: Source) -> W
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.ranking import risk_coverage_area
     >>> gold, predicted, confidence = [1, 1, 0, 0], [1, 0, 0, 0], [0.9, 0.8, 0.7, 0.5]
-    >>> area = risk_coverage_area(gold, predicted, confidence)  # (0 + 1/2 + 1/3 + 1/4) / 4
+    >>> area = fb.risk_coverage_area(gold, predicted, confidence)  # (0 + 1/2 + 1/3 + 1/4) / 4
     >>> round(fb.bootstrap(area, rng=0).estimate, 6)
     0.270833
     """

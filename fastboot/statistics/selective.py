@@ -85,8 +85,7 @@ def coverage(confidence: Source, *, threshold: float) -> Ratio:
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.selective import coverage
-    >>> fb.bootstrap(coverage([0.9, 0.8, 0.6, 0.5], threshold=0.8), rng=0).estimate
+    >>> fb.bootstrap(fb.coverage([0.9, 0.8, 0.6, 0.5], threshold=0.8), rng=0).estimate
     0.5
     """
     return _Coverage(confidence, threshold)
@@ -116,9 +115,8 @@ def selective_risk(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.selective import selective_risk
     >>> gold, predicted, confidence = [1, 1, 0, 0], [1, 0, 0, 1], [0.9, 0.8, 0.7, 0.5]
-    >>> risk = selective_risk(gold * 9, predicted * 9, confidence * 9, threshold=0.8)
+    >>> risk = fb.selective_risk(gold * 9, predicted * 9, confidence * 9, threshold=0.8)
     >>> fb.bootstrap(risk, rng=0).estimate
     0.5
     """
@@ -159,9 +157,8 @@ def mean_cost(
     Examples
     --------
     >>> import fastboot as fb
-    >>> from fastboot.statistics.selective import mean_cost
     >>> gold, predicted, confidence = [1, 1, 0, 0], [1, 0, 0, 1], [0.9, 0.8, 0.7, 0.5]
-    >>> cost = mean_cost(gold, predicted, confidence, threshold=0.8, review_cost=0.25)
+    >>> cost = fb.mean_cost(gold, predicted, confidence, threshold=0.8, review_cost=0.25)
     >>> fb.bootstrap(cost, rng=0).estimate
     0.375
     """

@@ -1,0 +1,68 @@
+"""Which of two crossed factors the uncertainty comes from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.rendering import short
+
+__all__ = ["Components", "components"]
+
+Floats = NDArray[np.float64]
+
+
+class Components(NamedTuple):
+    """Variance of an estimate by source, in squared units of the statistic.
+
+    Attributes
+    ----------
+    first, second
+        Of the levels of each factor: falls with their number.
+    interaction
+        Of each pair of levels, and of all that differs within a pair: falls with both.
+    """
+
+    first: float
+    second: float
+    interaction: float
+
+    def sentence(self, names: tuple[str, str]) -> str:
+        """Say which factor contributes how much, and of which more levels would help."""
+        total = sum(self)
+        if not total > 0.0:
+            return "the replicates do not vary with the levels of either factor"
+        shares = [f"{100.0 * part / total:.0f} %" for part in self]
+        # Twice the levels of a factor halve its own part and that of the pairs.
+        left = [np.sqrt(total - 0.5 * (part + self.interaction)) for part in self[:2]]
+        more = names[int(left[1] < left[0])]
+        return (
+            f"of the variance {shares[0]} comes from {names[0]}, {shares[1]} from {names[1]}, "
+            f"{shares[2]} from their pairs; twice as many levels of {more} would bring the "
+            f"standard error from {short(np.sqrt(total))} to {short(min(left))}"
+        )
+
+
+def components(both: Floats, first: Floats, second: Floats) -> Components:
+    """Split the variance of replicates.
+
+    With I and J levels and variances a, b and e of the levels and of their pairs, drawing the first
+    factor alone gives a / I + e / (IJ), the second alone b / J + e / (IJ), and both give
+    a / I + b / J + 3 e / (IJ), nearly (Owen 2007, theorem 3; exact for means of complete tables up
+    to 1 / I and 1 / J): three equations for three unknowns.
+
+    Parameters
+    ----------
+    both, first, second
+        Shape (n_resamples,): replicates with both factors drawn, or one alone. NaN is left out.
+
+    Returns
+    -------
+    Components
+        Parts that would be negative are 0.
+    """
+    whole, one, other = (float(np.nanvar(values, ddof=1)) for values in (both, first, second))
+    pairs = max(0.0, whole - one - other)
+    return Components(max(0.0, one - pairs), max(0.0, other - pairs), pairs)

@@ -1,0 +1,100 @@
+"""Answers about two independent samples: a difference, and how likely one as large is by chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastboot.paired_results import BootstrapComparison, NullComparison, Words
+from fastboot.rendering import count
+from fastboot.results import Result
+from fastboot.sample import few_units
+
+__all__ = ["PermutationResult", "UnpairedBootstrapResult"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _OfTwoSamples(Result):
+    """What answers about two samples have.
+
+    Attributes
+    ----------
+    n_rows_a, n_rows_b
+        Rows used of each sample; `n_rows` is their sum.
+    n_units_a, n_units_b
+        Units of each sample: rows, or groups; `n_units` is their sum.
+    """
+
+    n_rows_a: int
+    n_rows_b: int
+    n_units_a: int
+    n_units_b: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Plain sentences that a reader of the numbers should know."""
+        smaller = min(self.n_units_a, self.n_units_b)
+        # Where both together are few, this has been said.
+        few = () if few_units(self.n_units, self.unit) else few_units(smaller, self.unit)
+        return (*(f"in one sample {sentence}" for sentence in few), *super().notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every figure except the replicates, as plain Python values."""
+        return super().to_dict() | {
+            "n_rows_a": self.n_rows_a,
+            "n_rows_b": self.n_rows_b,
+            "n_units_a": self.n_units_a,
+            "n_units_b": self.n_units_b,
+        }
+
+    def _units_words(self) -> str:
+        units = f"{count(self.n_units_a, self.unit)} and {self.n_units_b:,}"
+        if self.unit == "row":
+            return units
+        return f"{units} of {count(self.n_rows_a, 'row')} and {self.n_rows_b:,}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class UnpairedBootstrapResult(_OfTwoSamples, BootstrapComparison):
+    """Answer of :func:`fastboot.unpaired_bootstrap`.
+
+    Attributes
+    ----------
+    n_rows_a, n_rows_b
+        Rows used of each sample; `n_rows` is their sum.
+    n_units_a, n_units_b
+        Units of each sample: rows, or groups; `n_units` is their sum.
+    """
+
+    def _test_name(self) -> str:
+        return "two-sample bootstrap (shift)"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PermutationResult(_OfTwoSamples, NullComparison):
+    """Answer of :func:`fastboot.permutation_test`.
+
+    Attributes
+    ----------
+    n_rows_a, n_rows_b
+        Rows used of each sample; `n_rows` is their sum.
+    n_units_a, n_units_b
+        Units of each sample: rows, or groups; `n_units` is their sum.
+    n_relabellings
+        Distinct relabellings, the product of C(units, units of a) over the strata; above 2**53
+        rounded, inf beyond float64.
+    balanced
+        Whether every stratum has as many units of a as of b: then each relabelling has a mirror
+        image with the opposite difference, and the smallest two-sided p-value is twice as large.
+    """
+
+    n_relabellings: float
+    balanced: bool
+
+    @property
+    def _words(self) -> Words:
+        return Words("permutation", "permutation", "relabelling", "unpaired_bootstrap")
+
+    def _fewest(self, alternative: str) -> float:
+        sides = 2.0 if alternative == "two-sided" and self.balanced else 1.0
+        return min(1.0, sides / self.n_relabellings)
