@@ -135,7 +135,10 @@ def bootstrap(
     method
         "percentile"; "basic" (reflected); "normal" (estimate +- normal quantile x standard error);
         "bca" (bias-corrected and accelerated, Efron 1987, with leave-one-unit-out acceleration and
-        mid-rank bias correction; percentile, with a note, where it is undefined).
+        mid-rank bias correction; percentile, with a note, where it is undefined); "studentized"
+        (bootstrap-t, for functions of up to 15 sums: the replicate's distance from the estimate is
+        measured in standard errors of its own, so the interval is about the sample whatever
+        `n_drawn`).
     alternative
         "two-sided"; "greater" or "less" give a one-sided interval: [low, inf) or (-inf, high].
     rng
@@ -200,8 +203,8 @@ def bootstrap(
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
         scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))
-        bca = method == "bca"
-        return bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale), {}
+        found = bootstrap_answer(questions, sample, run, cells=cells, method=method, scale=scale)
+        return found, {}
 
     result: BootstrapResult | Table[BootstrapResult] = report(
         BootstrapResult, asked.names, questions, sample, answer, common, started

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,13 @@ class Components(NamedTuple):
     interaction: float
 
     def sentence(self, names: tuple[str, str]) -> str:
-        """Say which factor contributes how much, and of which more levels would help."""
+        """Say which factor contributes how much, and of which more levels would help.
+
+        Nothing where that is not known.
+        """
         total = sum(self)
+        if math.isnan(total):
+            return ""
         if not total > 0.0:
             return "the replicates do not vary with the levels of either factor"
         shares = [f"{100.0 * part / total:.0f} %" for part in self]
@@ -61,8 +67,14 @@ def components(both: Floats, first: Floats, second: Floats) -> Components:
     Returns
     -------
     Components
-        Parts that would be negative are 0.
+        Parts that would be negative are 0. NaN with fewer than two replicates.
     """
-    whole, one, other = (float(np.nanvar(values, ddof=1)) for values in (both, first, second))
-    pairs = max(0.0, whole - one - other)
-    return Components(max(0.0, one - pairs), max(0.0, other - pairs), pairs)
+    whole, one, other = (_variance(values) for values in (both, first, second))
+    pairs = np.maximum(0.0, whole - one - other)
+    parts = np.maximum(0.0, one - pairs), np.maximum(0.0, other - pairs), pairs
+    return Components(*map(float, parts))
+
+
+def _variance(values: Floats) -> float:
+    defined = values[np.isfinite(values)]
+    return float(defined.var(ddof=1)) if defined.size > 1 else math.nan

@@ -254,9 +254,12 @@ def _parts(strata: Sequence[Keys], cells: Integers | None) -> tuple[Integers | N
     codes = cells
     for stratum in strata:
         codes = stratum.codes if codes is None else codes * stratum.n_groups + stratum.codes
+    one = None, np.zeros(1, np.int64)
     if codes is None:
-        return None, np.zeros(1, np.int64)
+        return one
     found, first, parts = np.unique(codes, return_index=True, return_inverse=True)
+    if found.size == 1:
+        return one
     cell_of_part = np.zeros(found.size, np.int64) if cells is None else cells[first]
     return parts.astype(np.int64, copy=False), cell_of_part
 

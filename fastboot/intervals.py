@@ -20,7 +20,8 @@ __all__ = [
     "tails_of",
 ]
 
-METHODS = ("percentile", "basic", "normal", "bca")
+# "studentized" also needs standard errors of replicates: fastboot.analytic.
+METHODS = ("percentile", "basic", "normal", "bca", "studentized")
 
 Floats = NDArray[np.float64]
 
@@ -35,9 +36,9 @@ class ConfidenceInterval(NamedTuple):
     confidence_level
         Nominal coverage.
     method
-        The method used; "percentile" where BCa was asked for and is undefined.
+        The method used; "percentile" where the one asked for was not prepared or is undefined.
     note
-        Why the method is another than the one asked for; else empty.
+        Why the method is another than the one asked for, or what was left out; else empty.
     """
 
     low: float

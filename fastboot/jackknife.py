@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from fastboot.statistics.estimand import Estimand
 from fastboot.units import Layout, Tally, Units
 
-__all__ = ["Influence", "influence", "influence_of_weights", "leave_one_out", "rounding"]
+__all__ = [
+    "Influence",
+    "influence",
+    "influence_of_weights",
+    "leave_one_out",
+    "listed",
+    "rounding",
+]
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +87,7 @@ def influence(estimand: Estimand, units: Units) -> Influence:
             stop = min(start + step, n_listed)
             parts = _parts(units, start, stop)
             cells = layout.cell_of_part[parts]
-            single = units.expand(_listed(units, start, stop), 1)
+            single = units.expand(listed(units, start, stop), 1)
             left = [total[..., cells] - own for total, own in zip(totals, single, strict=True)]
             value = estimand.value(left, [], (stop - start,))
             counts = None if units.counts is None else units.counts[start:stop]
@@ -99,7 +106,7 @@ def leave_one_out(estimand: Estimand, units: Units) -> Floats:
         Listed singly, one cell.
     """
     totals = units.totals()
-    single = units.expand(_listed(units, 0, units.n_units), 1)
+    single = units.expand(listed(units, 0, units.n_units), 1)
     left = [total - own for total, own in zip(totals, single, strict=True)]
     observed = estimand.value(totals, [], (1,))
     return observed - estimand.value(left, [], (units.n_units,))
@@ -114,8 +121,8 @@ def _parts(units: Units, start: int, stop: int) -> NDArray[np.int64]:
     return found.astype(np.int64, copy=False)
 
 
-def _listed(units: Units, start: int, stop: int) -> Floats:
-    """Terms of listed units, tallies written out, shape (n_sums, stop - start)."""
+def listed(units: Units, start: int, stop: int) -> Floats:
+    """Return the terms of listed units, tallies written out, shape (n_sums, stop - start)."""
     terms = np.zeros((units.n_sums, stop - start))
     terms[: len(units.varying)] = units.varying[:, start:stop]
     if units.sparse is not None:
@@ -180,7 +187,7 @@ def influence_of_weights(evaluate: Callable[[int, Floats], Floats], layout: Layo
     block_of_unit = (units - starts[cells]) % n_blocks[cells]
     values = np.concatenate(
         [
-            evaluate(block, np.where(block_of_unit == block, 0.0, 1.0)[None])
+            evaluate(-1, np.where(block_of_unit == block, 0.0, 1.0)[None])
             for block in range(int(n_blocks.max()))
         ],
         axis=2,

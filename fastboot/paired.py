@@ -176,8 +176,7 @@ def paired_bootstrap(
         of_a = observe(sample.bounds[:n], sample, cells)
         of_b = observe(sample.bounds[n:], sample, cells)
         scale = np.nan_to_num(np.abs(of_a) + np.abs(of_b))
-        bca = method == "bca"
-        found = bootstrap_answer(questions, sample, run, cells=cells, bca=bca, scale=scale)
+        found = bootstrap_answer(questions, sample, run, cells=cells, method=method, scale=scale)
         return found, {"estimate_a": of_a, "estimate_b": of_b}
 
     result: PairedBootstrapResult | Table[PairedBootstrapResult] = report(

@@ -57,6 +57,7 @@ __all__ = [
     "Replicates",
     "RowsOfCells",
     "Run",
+    "add_up",
     "evaluator",
     "measure_exchanged",
     "measure_rows",
@@ -211,11 +212,7 @@ class _Measured(NamedTuple):
                 with np.errstate(all="ignore"):
                     returned = statistic.values(prepared, some)
             except Exception as error:
-                last = first + start + len(some) - 1
-                error.add_note(
-                    f"{statistic.name}, in replicate {first + start}"
-                    + (f" or up to {last}" if len(some) > 1 else "")
-                )
+                error.add_note(f"{statistic.name}, {_which(first + start, len(some))}")
                 raise
             wanted = (len(out), len(some)) if isinstance(statistic, Vector) else (len(some),)
             value = np.asarray(returned, dtype=np.float64)
@@ -228,7 +225,13 @@ class _Measured(NamedTuple):
         return out
 
 
-# From the first replicate's number (for messages) and the weights of the units, shape
+def _which(first: int, n: int) -> str:
+    if first < 0:
+        return "of the rows given, not of a resample"
+    return f"in replicate {first}" + (f" or up to {first + n - 1}" if n > 1 else "")
+
+
+# From the first replicate's number (for messages; negative for none) and the weights of the units, shape
 # (n_replicates, n_units), to the values of each statistic, shape (n_labels, n_cells, n_replicates).
 Measure = Callable[[int, Floats], list[Floats]]
 
@@ -411,7 +414,7 @@ def plain_bootstrap(
             f"{estimand.weighted[0].statistic.name} needs every unit, leave it None"
         )
     weighing = _Weighing(sampler, measure_rows(estimand, rows), rows.n_rows)
-    return _add_up(estimand, units, additions, weighing, n_drawn, run), classes or units
+    return add_up(estimand, units, additions, n_drawn, run, weighing), classes or units
 
 
 def _is_order_draw(
@@ -447,7 +450,9 @@ def _order_draws(bound: Bound, n_rows: int, run: Run) -> Replicates:
         else:
             fill_order_pairs(n_rows, k, r.start, *key, ranks)
             lower, upper = values[ranks]
-            out[0, 0, r.start : r.stop] = (1.0 - share) * lower + share * upper
+            between = (1.0 - share) * lower + share * upper
+            # Equal values have just that value, without a rounding.
+            out[0, 0, r.start : r.stop] = np.where(lower == upper, lower, between)
         yield len(r)
 
     engine.run(
@@ -485,20 +490,34 @@ class _Weighing(NamedTuple):
     n_rows: int
 
 
-def _add_up(
+def add_up(
     estimand: Estimand,
     units: Units | None,
     additions: Sequence[Addition],
-    weighing: _Weighing | None,
     n_drawn: Any,
     run: Run,
+    weighing: _Weighing | None = None,
 ) -> Replicates:
-    """Return the replicates from kernels that add sums, and from weights of the same draws."""
+    """Return the replicates from kernels that add sums, and from weights of the same draws.
+
+    Parameters
+    ----------
+    estimand, units
+        As in `evaluator`.
+    additions
+        The kernel calls of every range of replicates.
+    n_drawn
+        As in `evaluator`.
+    run
+        How to run.
+    weighing
+        For statistics of row weights.
+    """
     n_cells = 1 if units is None else units.layout.n_cells
     if weighing is not None and estimand.weighted:
         n_cells = n_drawn.shape[0]
     n_sums = 0 if units is None else units.n_sums
-    out = np.empty((estimand.n_values, n_cells, run.n_resamples))
+    out = np.empty((estimand.n_values, estimand.n_cells or n_cells, run.n_resamples))
     sizes = [bound.n_values for bound in estimand.weighted]
     batch = 1 if weighing is None else _batch_size(weighing.sampler, weighing.n_rows, n_cells)
 
@@ -597,7 +616,7 @@ def swap(
     if summed is not None and layout.n_cells == 1 and run.path != "weights":
         additions = swap_additions(summed, key_of(run.sequence), run.path)
         if additions:
-            return _add_up(estimand, summed, additions, None, 0, run)
+            return add_up(estimand, summed, additions, 0, run)
     sampler = Swaps(differing, layout.n_units, run.sequence)
     return weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, run)
 

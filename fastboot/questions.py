@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.analytic import ClusterErrors
 from fastboot.columns import Source
 from fastboot.designs import Slices
 from fastboot.resampling import Answer
@@ -267,10 +268,24 @@ class _Named(NamedTuple):
                 found["acceleration"] = float(accelerations[value, cell])
             if answer.n_differing is not None:
                 found["n_differing"] = int(answer.n_differing[cell])
+            if answer.replicate_errors is not None:
+                found["replicate_standard_errors"] = answer.replicate_errors[value, cell]
+            if answer.errors is not None:
+                cr0, cr1, degrees_of_freedom = answer.errors
+                found["analytic_errors"] = ClusterErrors(
+                    float(cr0[value, cell]),
+                    float(cr1[value, cell]),
+                    found["n_units"],
+                    int(degrees_of_freedom[cell]),
+                )
+            if answer.proportions is not None and answer.proportions[value]:
+                found["n_successes"] = round(found["estimate"] * found["n_rows"])
             return found | {name: values[value, cell].item() for name, values in own.items()}
 
         replicates = answer.replicates.reshape(n_values * n_cells, n_resamples)
         replicates.flags.writeable = False
+        if answer.replicate_errors is not None:
+            answer.replicate_errors.flags.writeable = False
         if not self.axes and slices is None:
             return self.kind(**shared, **fields(0, 0), replicates=replicates[0])
         rows = [fields(value, cell) for value in range(n_values) for cell in range(n_cells)]

@@ -6,7 +6,8 @@ path          taken when
 "constant"    no term varies: every relabelling is the sample
 "enumeration" the product of C(units, units of a) over the strata is at most n_resamples: all
               relabellings, exactly
-"labels"      otherwise: the labels of the units, written down
+"sums"        otherwise: sums of the units that get label a
+"weights"     tallies, ranks, any function: the labels of the same draws are written down
 ============= ====================================================================================
 """
 
@@ -21,10 +22,11 @@ from numpy.typing import NDArray
 
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
-from fastboot.paths import Replicates, RowsOfCells, Run, measure_exchanged, weigh
+from fastboot.paths import Replicates, RowsOfCells, Run, add_up, measure_exchanged, weigh
 from fastboot.pooling import Pool
 from fastboot.resampling import Answer, observe, totals_of, units_of, warn_undefined
 from fastboot.statistics.estimand import Estimand, Question, estimand
+from fastboot.sums import label_additions
 from fastboot.units import Layout
 from fastboot.weights import AllLabels, Labels, Sampler
 
@@ -33,7 +35,7 @@ __all__ = ["PERMUTATION_PATHS", "relabel_answer"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-PERMUTATION_PATHS = ("enumeration", "labels")
+PERMUTATION_PATHS = ("enumeration", "sums", "weights")
 
 # 2**24 values are 128 MB.
 _MOST_ENUMERATED = 1 << 24
@@ -74,7 +76,8 @@ def relabel_answer(
     scale = np.nan_to_num(np.abs(observed))
     errors = rounding(whole, split, scale, sample.n_rows)
     log_ways = _log_ways(layout.sizes, n_first)
-    n_relabellings = np.exp(np.add.reduceat(log_ways, first_parts))
+    with np.errstate(over="ignore"):
+        n_relabellings = np.exp(np.add.reduceat(log_ways, first_parts))
     if layout.n_cells == 1 and n_relabellings[0] < 2 * _MOST_ENUMERATED:
         n_relabellings[0] = math.prod(_ways(layout.sizes, n_first))  # exactly
     replicates = _relabelled(whole, pool, cells, layout, n_first, n_relabellings, run)
@@ -165,6 +168,10 @@ def _relabelled(
     if layout.n_cells == 1 and _enumerates(n_relabellings[0], run):
         ways = _ways(layout.sizes, n_first)
         return weighed(AllLabels(layout, n_first, ways), math.prod(ways))
+    dense = units is not None and units.sparse is None and not whole.weighted
+    if dense and units is not None and run.path != "weights":
+        additions = label_additions(units, n_first, run.sequence)
+        return add_up(change, units, additions, n_chosen, run)
     return weighed(sampler, run.n_resamples)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ __all__ = [
     "html_table",
     "interval_name",
     "label",
-    "note_words",
+    "note_lines",
     "short",
     "shown_pvalue",
     "text_rows",
@@ -30,6 +31,7 @@ __all__ = [
 # Longer ones push the numbers off a terminal of 80 columns.
 _LONGEST_LABEL = 30
 _SHOWN_KEYS = 3  # of a note
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 def count(number: int, noun: str) -> str:
@@ -38,8 +40,8 @@ def count(number: int, noun: str) -> str:
 
 
 def short(value: float) -> str:
-    """Return four significant digits."""
-    return f"{value:.4g}"
+    """Return four significant digits, or all before the point."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def interval_name(confidence_level: float, method: str) -> str:
@@ -54,7 +56,7 @@ def shown_pvalue(value: float) -> str:
 
 
 def to_json(figures: Mapping[str, Any]) -> str:
-    """Return strict JSON; what is not finite becomes null, a date its ISO form."""
+    """Return strict JSON; what is not finite becomes null, a date text."""
     return json.dumps(_finite(figures), allow_nan=False, default=str)
 
 
@@ -183,19 +185,51 @@ def label(value: Any) -> str:
 def cell(value: Any) -> str:
     """Return a figure with four significant digits or more, zeros kept: columns line up."""
     if isinstance(value, float):
+        if value == 0.0:
+            return "0"
         if 1e3 <= abs(value) < 1e9:
             return f"{value:,.0f}"
-        return f"{value:#.4g}".removesuffix(".") if value else "0"
+        return f"{value:#.4g}" if abs(value) < 1e3 else short(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def note_words(note: str, keys: Sequence[Any], n_results: int) -> str:
-    """Return a note and the first of the keys it is about, if not all."""
+def note_lines(notes: Mapping[str, Sequence[Any]], n_results: int) -> list[str]:
+    """Return notes, each with the first of the keys it is about, if not all.
+
+    Notes that differ in their numbers only become one, with the range of these.
+    """
+    alike: dict[str, list[str]] = {}
+    for note in notes:
+        alike.setdefault(_NUMBER.sub("#", note), []).append(note)
+    return [
+        _ranges(some) + _about([key for note in some for key in notes[note]], n_results)
+        for some in alike.values()
+    ]
+
+
+def _ranges(notes: Sequence[str]) -> str:
+    """Return the one sentence of notes with the same words; "2 to 7" where numbers differ."""
+    found = iter(zip(*map(_NUMBER.findall, notes), strict=True))
+
+    def words(_: re.Match[str]) -> str:
+        numbers = sorted(set(next(found)), key=lambda number: float(number.replace(",", "")))
+        return " to ".join(dict.fromkeys([numbers[0], numbers[-1]]))
+
+    return _NUMBER.sub(words, notes[0])
+
+
+def _about(keys: Sequence[Any], n_results: int) -> str:
     if len(keys) == n_results:
-        return note
-    shown = ", ".join(label(repr(key)) for key in keys[:_SHOWN_KEYS])
+        return ""
+    shown = ", ".join(map(_key, keys[:_SHOWN_KEYS]))
     more = f" and {len(keys) - _SHOWN_KEYS:,} more" if len(keys) > _SHOWN_KEYS else ""
-    return f"{note} ({shown}{more})"
+    return f" [{shown}{more}]"
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, tuple):
+        return f"({', '.join(label(repr(part)) for part in key)})"
+    return label(repr(key))
 
 
 def _space(text: str, width: int) -> str:

@@ -28,8 +28,16 @@ from fastboot.paths import (
     weigh,
 )
 from fastboot.sample import Sample
+from fastboot.statistics.additive import Ratio
 from fastboot.statistics.estimand import Bound, Estimand, Question, estimand, moves
 from fastboot.statistics.weighted import Weighted
+from fastboot.studentized import (
+    LinearErrors,
+    check_studentized,
+    is_cheap,
+    linear_errors,
+    studentized_bootstrap,
+)
 from fastboot.units import Layout, Tally, Term, Units, from_rows
 from fastboot.weights import Sampler
 
@@ -73,6 +81,12 @@ class Answer:
         Units of each cell that differ between two systems, shape (n_cells,); swaps only.
     remarks
         For each value a sentence about the run, or an empty one; none at all.
+    errors
+        Standard errors of the estimates; None where there is no formula or it is dear.
+    replicate_errors
+        Standard errors of the replicates, of their shape; None where not asked for.
+    proportions
+        Shape (n_values,): whether a value is the share of rows that succeed, drawn independently.
     """
 
     estimates: Floats
@@ -84,6 +98,9 @@ class Answer:
     n_units: NDArray[np.int64]
     n_differing: NDArray[np.int64] | None = None
     remarks: tuple[str, ...] = ()
+    errors: LinearErrors | None = None
+    replicate_errors: Floats | None = None
+    proportions: NDArray[np.bool_] | None = None
 
     @property
     def acceleration(self) -> Floats | None:
@@ -101,7 +118,7 @@ def _observed(target: Estimand, sample: Sample, cells: Slices | None) -> Floats:
     totals = totals_of(target.terms, sample.n_rows, cells)
     rows = RowsOfCells.of(_row_layout(sample.n_rows, cells), sample.factors, sample.n_rows)
     measure = measure_rows(target, rows)
-    weighted = [one[:, :, 0] for one in measure(0, np.ones((1, sample.n_rows)))]
+    weighted = [one[:, :, 0] for one in measure(-1, np.ones((1, sample.n_rows)))]
     return target.value(totals, weighted, (n_cells,))
 
 
@@ -149,17 +166,17 @@ def bootstrap_answer(
     run: Run,
     *,
     cells: Slices | None = None,
-    bca: bool,
+    method: str,
     scale: Floats,
 ) -> Answer:
     """Resample by the sample's design; warn of undefined replicates.
 
     Parameters
     ----------
-    questions, sample, run, cells, bca, scale
+    questions, sample, run, cells, method, scale
         As in `resample`.
     """
-    found = resample(questions, sample, run, cells=cells, bca=bca, scale=scale)
+    found = resample(questions, sample, run, cells=cells, method=method, scale=scale)
     warn_undefined(found.replicates, questions)
     return found
 
@@ -170,7 +187,7 @@ def resample(
     run: Run,
     *,
     cells: Slices | None = None,
-    bca: bool,
+    method: str,
     scale: Floats,
 ) -> Answer:
     """Resample by the sample's design.
@@ -185,8 +202,8 @@ def resample(
         How to run.
     cells
         Slices to answer apart.
-    bca
-        The acceleration is wanted whatever it costs.
+    method
+        Of the interval: what "bca" and "studentized" need is computed whatever it costs.
     scale
         Size of the values, shape (n_values, n_cells): of both systems, for a difference.
     """
@@ -197,11 +214,16 @@ def resample(
     remarks: tuple[str, ...] = ("",) * target.n_values
     units = units_of(target, layout, drawn_vary=design.drawn_vary)
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
-    if design.plain:
+    errors, seen = None, units
+    if method == "studentized":
+        check_studentized(questions, design)
+    if method == "studentized" and units is not None:
+        draws = design.draws(layout)
+        replicates, errors, seen = studentized_bootstrap(target, units, rows, draws, run)
+    elif design.plain:
         draws = design.draws(layout)
         replicates, seen = plain_bootstrap(target, units, rows, layout, draws, run)
     else:
-        seen = units
         length = _block_length(target, sample, layout, units)
         n_drawn = np.diff(layout.cell_offsets)[:, None]
         measure = measure_rows(target, rows)
@@ -222,12 +244,15 @@ def resample(
         estimates=_observed(target, sample, cells),
         replicates=replicates.values,
         path=replicates.path,
-        influence=_influence(target, sample, arrangement, seen, bca=bca),
+        influence=_influence(target, sample, arrangement, seen, bca=method == "bca"),
         rounding=rounding(target, seen, np.maximum(scale, _largest(replicates.values)),
                           sample.n_rows),
         n_rows=_rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
         remarks=remarks,
+        errors=_linear_errors(target, sample, arrangement, seen, wanted=method == "studentized"),
+        replicate_errors=errors,
+        proportions=_proportions(questions, sample),
     )  # fmt: skip
 
 
@@ -246,14 +271,25 @@ def _block_length(target: Estimand, sample: Sample, layout: Layout, units: Units
         return 1.0
     if design.block_length is not None:
         return design.block_length
-    if layout.offsets.size > 2 or target.weighted or units is None:
+    if not target.terms and not target.weighted:  # missing values
+        return 1.0
+    if sample.slices is not None or layout.offsets.size > 2 or target.weighted or units is None:
         raise ValueError(
             "`block_length` is None: it is chosen from one series, for statistics of sums; give it "
             "(see fastboot.block_length) where strata or slices are resampled apart, or with "
             "quantiles, ranks and functions"
         )
-    values = leave_one_out(target, units)
-    chosen = max(block_length(row, scheme=design.scheme) for row in values)  # type: ignore[arg-type] # one of three
+    changes = leave_one_out(target, units)
+    # Without changes all resamples are alike, in blocks of any length.
+    varied = [change for change in changes if (change != change[0]).any()]
+    try:
+        lengths = [block_length(change, scheme=design.scheme) for change in varied]  # type: ignore[arg-type] # one of three
+    except ValueError as error:
+        raise ValueError(
+            "`block_length` is None but cannot be chosen from how much each row changes the "
+            f"statistic; give it. There {error}"
+        ) from error
+    chosen = max(lengths, default=1.0)
     return chosen if design.scheme == "stationary" else float(math.ceil(chosen))
 
 
@@ -302,6 +338,47 @@ def _influence(
     varied = units_of(target, whole, drawn_vary=True)
     evaluate = evaluator(target, varied, measure_rows(target, rows), whole.n_cells, 0)
     return influence_of_weights(evaluate, whole)
+
+
+def _linear_errors(
+    target: Estimand,
+    sample: Sample,
+    arrangement: Arrangement,
+    units: Units | None,
+    *,
+    wanted: bool,
+) -> LinearErrors | None:
+    design = sample.design
+    if target.weighted or not target.terms or design.levels == "crossed" or design.block_scheme:
+        return None
+    if design.drawn_vary:  # the sample has a fixed number of units
+        units = units_of(target, arrangement.whole, drawn_vary=False)
+    assert units is not None
+    return linear_errors(target, units) if wanted or is_cheap(units) else None
+
+
+def _proportions(questions: Sequence[Question], sample: Sample) -> NDArray[np.bool_]:
+    design = sample.design
+    independent = not (design.groups or design.strata or design.block_scheme)
+    return np.array(
+        [
+            independent and question.b is None and _is_proportion(question.a)
+            for question in questions
+            for _ in range(question.a.n_values)
+        ]
+    )
+
+
+def _is_proportion(bound: Bound) -> bool:
+    """Tell whether a statistic is the mean of 0 and 1 over all rows."""
+    statistic = bound.statistic
+    if not isinstance(statistic, Ratio) or type(statistic).finish is not Ratio.finish:
+        return False
+    successes, count = bound.terms
+    if not (isinstance(successes, np.ndarray) and isinstance(count, float) and count == 1.0):
+        return False
+    # A few rows first: most columns of other numbers show it there.
+    return all(bool(((some == 0.0) | (some == 1.0)).all()) for some in (successes[:64], successes))
 
 
 def warn_undefined(replicates: Floats, questions: Sequence[Question]) -> None:

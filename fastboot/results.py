@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot import intervals, pvalues
+from fastboot import analytic, intervals, pvalues
+from fastboot.analytic import ClusterErrors
 from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import count, html_table, interval_name, short, to_json
 
-__all__ = ["BootstrapResult", "Result"]
+__all__ = ["ANALYTIC_METHODS", "BootstrapResult", "Result"]
+
+ANALYTIC_METHODS = (*analytic.PROPORTION_METHODS, "normal", "t", "cr0", "cr1")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -54,6 +57,15 @@ class Result:
         undefined, None where it was not computed (``method="bca"`` asks for it).
     rounding
         How far two values may differ that are equal in exact arithmetic; replicates this close tie.
+    replicate_standard_errors
+        Shape (n_resamples,), read-only: the standard error of each replicate, from its own units.
+        None where it was not computed (``method="studentized"`` asks for it).
+    analytic_errors
+        Standard errors from formulas, to first order, of the units as clusters; None where there
+        are none (functions of few sums have them, in designs whose units are independent).
+    n_successes
+        Rows that succeed, where the statistic is the share of successes in independent rows: no
+        groups, strata or weights. Else None.
     remarks
         Sentences about the data, part of `notes`.
     elapsed
@@ -76,10 +88,15 @@ class Result:
     rounding: float
     remarks: tuple[str, ...]
     elapsed: float
+    replicate_standard_errors: NDArray[np.float64] | None = None
+    analytic_errors: ClusterErrors | None = None
+    n_successes: int | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.replicates.flags.writeable = False  # a pickle forgets it
+        if self.replicate_standard_errors is not None:
+            self.replicate_standard_errors.flags.writeable = False
 
     @property
     def n_resamples(self) -> int:
@@ -114,8 +131,10 @@ class Result:
                 f"{self.n_undefined:,} of {self.n_resamples:,} replicates are undefined and left "
                 "out"
             )
-        if self.method == "bca" and self.confidence_interval.note:
-            notes.append(f"{self.confidence_interval.note}; the percentile interval is given")
+        if self.method in {"bca", "studentized"} and self.confidence_interval.note:
+            given = self.confidence_interval.method
+            other = f"; the {given} interval is given" if given != self.method else ""
+            notes.append(self.confidence_interval.note + other)
         return tuple(notes)
 
     @cached_property
@@ -153,22 +172,123 @@ class Result:
         >>> result.interval(0.8, method="basic").method
         'basic'
         """
-        level = self.confidence_level if confidence_level is None else confidence_level
-        return intervals.interval(
+        level, sides = self._level_and_sides(confidence_level, alternative)
+        word = intervals.check_method(self.method if method is None else method)
+        note = ""
+        if word == "studentized" and not math.isnan(self.estimate):
+            errors, own = self.analytic_errors, self.replicate_standard_errors
+            if errors is not None and own is not None:
+                return analytic.studentized_interval(
+                    self.estimate,
+                    errors.cr0,
+                    self.replicates,
+                    own,
+                    confidence_level=level,
+                    alternative=sides,
+                    rounding=self.rounding,
+                )
+            word = "percentile"
+            note = (
+                "studentized was not prepared: it needs standard errors of all replicates, ask "
+                'with method="studentized"'
+            )
+        found = intervals.interval(
             self.replicates,
             self.estimate,
-            confidence_level=intervals.check_level(level),
-            method=intervals.check_method(self.method if method is None else method),
-            alternative=pvalues.check_alternative(
-                self.alternative if alternative is None else alternative
-            ),
+            confidence_level=level,
+            method=word,
+            alternative=sides,
             acceleration=self.acceleration,
             rounding=self.rounding,
         )
+        return found._replace(note=note) if note else found
+
+    def analytic_interval(
+        self,
+        method: str | None = None,
+        confidence_level: float | None = None,
+        alternative: str | None = None,
+    ) -> ConfidenceInterval:
+        """Return the interval of a formula, to stand beside the resampled one.
+
+        Parameters
+        ----------
+        method
+            "wilson" or "clopper-pearson": for the share of successes in independent rows
+            (:func:`fastboot.analytic.proportion_interval`). "normal" or "cr0": estimate -+ normal
+            quantile x the error that infinitely many resamples tend to. "t" or "cr1": estimate -+ t
+            quantile of n_units - n_strata degrees of freedom x the error with n / (n - 1) under the
+            root; with groups the cluster-robust interval (Liang and Zeger 1986), for a mean of rows
+            Student's. None takes "wilson" for a proportion, "cr1" with groups, else "t".
+        confidence_level, alternative
+            As in :func:`fastboot.bootstrap`; None keeps the one asked for.
+
+        Raises
+        ------
+        ValueError
+            The word is unknown, or there is no such formula for this statistic and design.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> result = fb.bootstrap([1, 1, 1, 1, 1, 1, 1, 1, 1, 1], rng=0)
+        >>> low, high = result.analytic_interval()[:2]
+        >>> f"{low:.3f} to {high:.3f}"
+        '0.722 to 1.000'
+        """
+        level, sides = self._level_and_sides(confidence_level, alternative)
+        word = self._analytic_method if method is None else method
+        if word not in ANALYTIC_METHODS:
+            raise ValueError(f"`method` is {word!r}; choose one of {', '.join(ANALYTIC_METHODS)}")
+        if word in analytic.PROPORTION_METHODS:
+            if self.n_successes is None:
+                raise ValueError(
+                    f"`method` is {word!r}, but {self.statistic} is not a share of successes in "
+                    "independent rows (0 or 1 in each; no groups, strata or weights); choose "
+                    "another"
+                )
+            return analytic.proportion_interval(
+                self.n_successes, self.n_rows, confidence_level=level, method=word,
+                alternative=sides,
+            )  # fmt: skip
+        errors = self.analytic_errors
+        if errors is None:
+            raise ValueError(
+                f"`method` is {word!r}, but there is no formula for the standard error of "
+                f"{self.statistic} here: it takes a function of few sums, and rows or groups that "
+                "are independent; read interval() instead"
+            )
+        if word in {"normal", "cr0"}:
+            found = analytic.normal_interval(
+                self.estimate, errors.cr0, confidence_level=level, alternative=sides
+            )
+        else:
+            found = analytic.t_interval(
+                self.estimate,
+                errors.cr1,
+                errors.degrees_of_freedom,
+                confidence_level=level,
+                alternative=sides,
+            )
+        return found._replace(method=word)
+
+    @property
+    def _analytic_method(self) -> str:
+        if self.n_successes is not None:
+            return "wilson"
+        return "cr1" if self.unit == "group" else "t"
+
+    def _level_and_sides(
+        self, confidence_level: float | None, alternative: str | None
+    ) -> tuple[float, str]:
+        level = self.confidence_level if confidence_level is None else confidence_level
+        sides = self.alternative if alternative is None else alternative
+        return intervals.check_level(level), pvalues.check_alternative(sides)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure except the replicates, as plain Python values."""
         low, high = self.confidence_interval[:2]
+        formula = None if self.analytic_errors is None else self.analytic_interval()
         return {
             "kind": type(self).__name__,
             "statistic": self.statistic,
@@ -178,6 +298,8 @@ class Result:
             "confidence_level": self.confidence_level,
             "method": self.confidence_interval.method,
             "alternative": self.alternative,
+            "analytic_interval": None if formula is None else list(formula[:2]),
+            "analytic_method": None if formula is None else formula.method,
             "n_rows": self.n_rows,
             "n_units": self.n_units,
             "unit": self.unit,
@@ -221,7 +343,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         figures = {
-            key: value for key, value in self.to_dict().items() if key not in {"kind", "notes"}
+            key: value
+            for key, value in self.to_dict().items()
+            if key not in {"kind", "notes"} and value is not None
         }
         return html_table(type(self).__name__, figures, self.notes)
 

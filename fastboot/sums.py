@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fastboot.units import Layout, Units, collapse
 from fastboot.weights import SMALL_PART, keys_of
 
-__all__ = ["Addition", "bootstrap_additions", "swap_additions"]
+__all__ = ["Addition", "bootstrap_additions", "label_additions", "swap_additions"]
 
 Floats = NDArray[np.float64]
 Key = NDArray[np.uint32]
@@ -38,8 +38,12 @@ _UNITS_PER_TALLIED_CLASS = 3
 _MOST_TABLE_TERMS = 12
 
 # Nanoseconds of one unit (class) in one replicate, for the length of a kernel call only.
-_COST = {"rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 14.0, "tables": 0.04}
-_COST_PER_TERM = {"rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 0.2, "tables": 0.03}
+_COST = {
+    "rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 14.0, "tables": 0.04, "sums": 0.3,
+}  # fmt: skip
+_COST_PER_TERM = {
+    "rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 0.2, "tables": 0.03, "sums": 0.3,
+}  # fmt: skip
 
 
 class Addition(NamedTuple):
@@ -224,6 +228,39 @@ def _class_swaps(classes: Units, key: Key) -> Addition:
         sums[:, 0] += part
 
     return Addition("collapse", _seconds("collapse", *classes.varying.shape), add)
+
+
+def label_additions(
+    units: Units, n_first: NDArray[np.int64], seed: np.random.SeedSequence
+) -> list[Addition]:
+    """Return the kernel calls that sum the units a random relabelling gives to the first sample.
+
+    Parameters
+    ----------
+    units
+        Of both samples, with dense terms only.
+    n_first
+        Units of the first sample in each part, shape (n_parts,).
+    seed
+        Of the words.
+    """
+    from fastboot.kernels.relabelling import add_label_sums
+
+    layout = units.layout
+    keys = keys_of(seed, n_first.size)
+
+    def addition(part: int) -> Addition:
+        start, size, chosen = int(layout.offsets[part]), int(layout.sizes[part]), int(n_first[part])
+        cell = int(layout.cell_of_part[part])
+
+        def add(first: int, sums: Floats) -> None:
+            own = np.zeros((sums.shape[0], sums.shape[2]))
+            add_label_sums(units.varying, start, size, chosen, first, *keys[part], own)
+            sums[:, cell] += own
+
+        return Addition("sums", _seconds("sums", len(units.varying), size), add)
+
+    return [addition(part) for part in range(n_first.size)]
 
 
 def _table_swaps(units: Units, key: Key) -> list[Addition]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +25,7 @@ from fastboot.rendering import (
     html_rows,
     interval_name,
     label,
-    note_words,
+    note_lines,
     short,
     shown_pvalue,
     text_rows,
@@ -106,12 +107,12 @@ class Table(Mapping[Any, R], Generic[R]):
         return self._kind(**self._common, **own, replicates=self.replicates[place])
 
     def _no_answer(self, key: Any) -> str:
-        asked = key if isinstance(key, tuple) else (key,)
         close = difflib.get_close_matches(str(key), map(str, self._keys[:1_000]))
+        asked = set(map(str, key if isinstance(key, tuple) else (key,)))
         alike = [
             known
             for known in self._keys
-            if str(known) in close or any(part in self.parts(known) for part in asked)
+            if str(known) in close or not asked.isdisjoint(map(str, self.parts(known)))
         ]
         shown = ", ".join(map(repr, (alike or self._keys)[:5]))
         shape = self.axes[0] if len(self.axes) == 1 else f"({', '.join(self.axes)})"
@@ -171,7 +172,8 @@ class Table(Mapping[Any, R], Generic[R]):
         tails = intervals.tails_of(level, alternative)
         whole = np.flatnonzero((self.n_undefined == 0) & ~np.isnan(self.estimates))
         return self._of_rows(
-            whole[:0] if method == "bca" else whole,  # whose levels differ from row to row
+            # Their levels, or t, differ from row to row.
+            whole[:0] if method in {"bca", "studentized"} else whole,
             lambda rows, defined: np.stack(
                 intervals.limits(defined, self.estimates[rows], tails, method, alternative), axis=1
             ),
@@ -190,8 +192,8 @@ class Table(Mapping[Any, R], Generic[R]):
         """
         if not hasattr(self._kind, "pvalue"):
             raise AttributeError(
-                f"a table of {self._kind.__name__} has no p-values; paired_bootstrap and "
-                "approximate_randomization test a difference"
+                f"a table of {self._kind.__name__} has no p-values; compare two systems, "
+                "such as with paired_bootstrap"
             )
         return self._pvalues
 
@@ -323,9 +325,9 @@ class Table(Mapping[Any, R], Generic[R]):
         >>> fb.bootstrap({"x": [3, 1, 2, 4]}, rng=0).summary()
         'x 2.5 [1.5, 3.5] (95% percentile bootstrap interval, 4 rows, 9,999 resamples, seed 0).'
         """
-        clauses = _clauses(self)
+        clauses = "; ".join(_clauses(self))
         if self.total is not None:
-            clauses += [f"all rows: {clause}" for clause in _clauses(self.total)]
+            clauses += f"; all rows: {'; '.join(_clauses(self.total))}"
         first: Any = self[self._keys[0]]
         made = [f"{interval_name(*self._interval[:2])}{'' if len(self) == 1 else 's'}"]
         if hasattr(first, "pvalue"):
@@ -335,7 +337,7 @@ class Table(Mapping[Any, R], Generic[R]):
         if self.total is None:
             made.append(count(first.n_units, first.unit))
         made += [count(self.n_resamples, "resample"), f"seed {self.seed}"]
-        return f"{'; '.join(clauses)} ({', '.join(made)})."
+        return f"{clauses} ({', '.join(made)})."
 
     def _grid(self) -> Grid:
         size = f"{count(len(self), 'result')}, {interval_name(*self._interval[:2])}s"
@@ -344,7 +346,7 @@ class Table(Mapping[Any, R], Generic[R]):
             ((*parts, "all rows", *[None] * width)[:width], result.to_figures())
             for parts, result in _shown(self.total)
         ]  # fmt: skip
-        notes = [note_words(note, keys, len(self)) for note, keys in self.notes.items()]
+        notes = note_lines(self.notes, len(self))
         if len(notes) > _SHOWN_NOTES:
             notes[_SHOWN_NOTES:] = [f"{len(notes) - _SHOWN_NOTES:,} more in .notes"]
         return grid(
@@ -384,8 +386,14 @@ def _clause(parts: dict[str, Any], result: Any) -> str:
     if "statistic" in parts:
         own = parts["statistic"], parts.get("label")
         name = f"{own[0]}" if own[1] is None else f"{own[0]}[{own[1]}]"
-    slices = [label(part) for axis, part in parts.items() if axis not in {"statistic", "label"}]
+    slices = [
+        label(part) if axis.startswith("by") else f"{axis} {label(part)}"
+        for axis, part in parts.items()
+        if axis not in {"statistic", "label"}
+    ]
     where = f" ({', '.join([*slices, count(result.n_units, result.unit)])})" if slices else ""
+    if math.isnan(result.estimate):
+        return f"{name}{where} undefined"
     low, high = map(short, result.confidence_interval[:2])
     pvalue = f", p {shown_pvalue(result.pvalue)}" if hasattr(result, "pvalue") else ""
     return f"{name}{where} {short(result.estimate)} [{low}, {high}]{pvalue}"

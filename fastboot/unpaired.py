@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -188,7 +189,7 @@ def unpaired_bootstrap(
     ]
 
     def answer(cells: Slices | None) -> tuple[Answer, Mapping[str, NDArray[Any]]]:
-        return _answer(questions, samples, run, sliced=cells is not None, bca=method == "bca")
+        return _answer(questions, samples, run, sliced=cells is not None, method=method)
 
     together = replace(
         samples.a,
@@ -222,12 +223,12 @@ def _labelled_alike(samples: Both, *, may_be_nan: bool) -> Both:
 
 
 def _answer(
-    questions: Sequence[Question], samples: Both, run: Run, *, sliced: bool, bca: bool
+    questions: Sequence[Question], samples: Both, run: Run, *, sliced: bool, method: str
 ) -> tuple[Answer, Mapping[str, NDArray[Any]]]:
     """Resample both samples: return what was found and further fields of results."""
     found = Both(
         *(
-            _of_sample(side, sample, run, sliced=sliced, bca=bca)
+            _of_sample(side, sample, run, sliced=sliced, method=method)
             for side, sample in enumerate(samples)
         )
     )
@@ -235,17 +236,18 @@ def _answer(
     replicates = of_a.replicates
     replicates -= of_b.replicates
     warn_undefined(replicates, questions)
-    there = of_a.influence is not None and of_b.influence is not None
     paths = {way for one in found for way in one.path.split("+")}
     answer = Answer(
         estimates=of_a.estimates - of_b.estimates,
         replicates=replicates,
         path="+".join(sorted(paths)),
-        influence=of_a.influence - of_b.influence if there else None,
+        influence=_both(operator.sub, of_a.influence, of_b.influence),
         rounding=of_a.rounding + of_b.rounding,
         n_rows=of_a.n_rows + of_b.n_rows,
         n_units=of_a.n_units + of_b.n_units,
         remarks=tuple(dict.fromkeys((*of_a.remarks, *of_b.remarks))),
+        errors=_both(operator.sub, of_a.errors, of_b.errors),
+        replicate_errors=_both(np.hypot, of_a.replicate_errors, of_b.replicate_errors),
     )
     own = {
         f"{name}_{side}": np.broadcast_to(getattr(one, name), of_a.estimates.shape)
@@ -255,9 +257,14 @@ def _answer(
     return answer, {"estimate_a": of_a.estimates, "estimate_b": of_b.estimates} | own
 
 
-def _of_sample(side: int, sample: Sample, run: Run, *, sliced: bool, bca: bool) -> Answer:
+def _both(join: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Join what both samples have; None where one has none."""
+    return None if a is None or b is None else join(a, b)
+
+
+def _of_sample(side: int, sample: Sample, run: Run, *, sliced: bool, method: str) -> Answer:
     cells = sample.slices if sliced else None
     scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))
     alone = [Question(one) for one in sample.bounds]
     own_words = run._replace(spawn_key=(side,))
-    return resample(alone, sample, own_words, cells=cells, bca=bca, scale=scale)
+    return resample(alone, sample, own_words, cells=cells, method=method, scale=scale)

@@ -351,11 +351,11 @@ class Labels:
         Of the words.
     """
 
-    path = "labels"
+    path = "weights"
 
     def __init__(self, layout: Layout, n_first: Integers, seed: np.random.SeedSequence) -> None:
         self.n_units = layout.n_units
-        self.seconds = 3e-9 * self.n_units
+        self.seconds = 1e-9 * self.n_units
         keys = keys_of(seed, n_first.size)
         self._parts = list(
             zip(layout.offsets[:-1].tolist(), layout.sizes.tolist(), n_first.tolist(), keys,

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastboot import BootstrapResult, PairedBootstrapResult, RandomizationResult
+    from fastboot import BootstrapResult, PairedBootstrapResult
+    from fastboot.results import Result
 
 AnyBootstrap = TypeVar("AnyBootstrap", "BootstrapResult", "PairedBootstrapResult")
 
@@ -64,7 +65,7 @@ def law_of_resamples(
 
 
 def assert_standard_error(
-    result: BootstrapResult | PairedBootstrapResult | RandomizationResult,
+    result: Result,
     expected: float,
     *,
     neglected: float = 0.0,

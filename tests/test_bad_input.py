@@ -358,10 +358,10 @@ def test_options__refused(
 
 @no_work
 @pytest.mark.parametrize("procedure", RESAMPLING)
-@pytest.mark.parametrize("method", ["BCa", "studentized", None])
+@pytest.mark.parametrize("method", ["BCa", "student", None])
 def test_method__refused(procedure: str, method: object) -> None:
     """An unknown interval."""
-    message = f"`method` is {method!r}; choose one of percentile, basic, normal, bca"
+    message = f"`method` is {method!r}; choose one of percentile, basic, normal, bca, studentized"
     assert_refused(procedure, ValueError, message, method=method)
 
 
@@ -638,7 +638,7 @@ def test_results__refuse_unknown_words() -> None:
         (lambda: bootstrap.interval(alternative="up"), f"`alternative` is 'up'; {sides}"),
         (
             lambda: bootstrap.interval(method="t"),
-            "`method` is 't'; choose one of percentile, basic, normal, bca",
+            "`method` is 't'; choose one of percentile, basic, normal, bca, studentized",
         ),
         (
             lambda: bootstrap.interval(2),

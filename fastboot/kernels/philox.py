@@ -20,7 +20,7 @@ EXPONENTIALS exponential weight of one unit, 53 bits each 2 units               
 INNER        one unit of a drawn group, 32 bits each      4 draws                      group
 STARTS       first row of one block, 32 bits each         4 blocks of rows             0
 LENGTHS      number of rows of one block, 53 bits each    2 blocks of rows             0
-LABELS       choice of one unit, digits of 32 bits        4 units                      0
+LABELS       choice of one unit, 1 bit of 8 digits        128 units                    0
 ORDER        rank of an order statistic                   attempt                      k-th, next
 ============ ============================================ ============================ ==========
 

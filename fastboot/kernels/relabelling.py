@@ -1,61 +1,150 @@
 """Uniform choices without replacement: the labels of two samples, permuted.
 
-A unit is chosen with probability (still to choose) / (units left), one unit after the other
-(Fan, Muller and Rezucha 1962; Knuth, TAOCP 2, algorithm 3.4.2 S), so every subset of the wanted
-size is equally likely and each unit reads one word.
+Every unit is chosen with the same probability, a multiple of 1/256 near the wanted share, from
+random bits: a bit a unit for a half, up to eight for others. The choice is uniform among those of
+its size, whatever that is, and stays so when units drawn at random are added or taken away until
+it has the wanted size. So every subset of that size is equally likely, exactly.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import exact, kernel
-from fastboot.kernels.philox import ATTEMPT, LABELS, fill_positions, philox
+from fastboot.compiler import inlined, kernel
+from fastboot.kernels.philox import ATTEMPT, LABELS, fill_positions
+from fastboot.kernels.places import BUFFER, draw_places
 
-__all__ = ["fill_all_labels", "fill_label_weights"]
+__all__ = ["add_label_sums", "fill_all_labels", "fill_label_weights"]
 
-_BUFFER = 64  # positions of four words at a time: 1 KB
-_BITS = 32
+_DIGITS = 8
+_WORD_UNITS = 32
+_POSITION_UNITS = 4 * _WORD_UNITS
+_POSITIONS = BUFFER // 4
+
+
+@inlined
+def _near_share(size, chosen):
+    """Return in 256ths the share, rounded away from a half: what is added or taken is the rarer."""
+    if 2 * chosen <= size:
+        return (chosen << _DIGITS) // size
+    return (1 << _DIGITS) - ((size - chosen) << _DIGITS) // size
+
+
+@inlined
+def _draw_bits(size, share, replicate, key_0, key_1, words, bits):
+    """Choose every unit with probability share / 256; return how many were chosen.
+
+    A unit is chosen where its number, whose binary digits are random bits, is below the share.
+    Digits after the share's last 1 change nothing and are not drawn.
+
+    words : shape (_POSITIONS, 4), uint32, scratch
+    bits : shape (at least size / 128, 4), uint32, overwritten; 0 beyond the units
+    """
+    n_positions = (size + _POSITION_UNITS - 1) // _POSITION_UNITS
+    for begin in range(0, n_positions, _POSITIONS):
+        n = min(_POSITIONS, n_positions - begin)
+        part = bits[begin : begin + n]
+        part[:] = np.uint32(0xFFFFFFFF) if share >> _DIGITS else np.uint32(0)
+        below = False
+        for digit in range(_DIGITS, 0, -1):
+            one = (share >> (_DIGITS - digit)) & 1
+            if one or below:
+                below = True
+                purpose = LABELS + digit * ATTEMPT
+                fill_positions(begin, 0, replicate, purpose, key_0, key_1, words[:n])
+                for i in range(n):
+                    for j in range(4):
+                        part[i, j] = part[i, j] | words[i, j] if one else part[i, j] & words[i, j]
+    for word in range(size // _WORD_UNITS, 4 * n_positions):
+        kept = max(0, size - word * _WORD_UNITS)
+        if kept < _WORD_UNITS:
+            bits[word // 4, word % 4] &= np.uint32((1 << kept) - 1)
+    total = 0
+    for i in range(n_positions):
+        for j in range(4):
+            total += _count(bits[i, j])
+    return total
+
+
+@inlined
+def _count(word):
+    """Count the ones of 32 bits: sums of 2, 4, 8 bits side by side, then of the four bytes."""
+    pairs = word - ((word >> np.uint32(1)) & np.uint32(0x55555555))
+    fours = (pairs & np.uint32(0x33333333)) + ((pairs >> np.uint32(2)) & np.uint32(0x33333333))
+    eights = (fours + (fours >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
+    return np.int64(np.uint32(eights * np.uint32(0x01010101)) >> np.uint32(24))
+
+
+@inlined
+def _draw_labels(size, chosen, replicate, key_0, key_1, words, places, bits):
+    """Choose units.
+
+    words, places : scratch of `draw_places`
+    bits : shape (at least size / 128, 4), uint32, overwritten; 0 beyond the units
+    """
+    total = _draw_bits(size, _near_share(size, chosen), replicate, key_0, key_1, words, bits)
+    adds = total < chosen
+    missing = abs(chosen - total)
+    position = 0
+    while missing:
+        n_positions = (min(BUFFER, missing) + 3) // 4
+        drawn = draw_places(
+            position, 4 * n_positions, size, 0, replicate, key_0, key_1, words, places
+        )
+        position += n_positions
+        for i in range(drawn):
+            word, bit = places[i] // _WORD_UNITS, np.uint32(places[i] % _WORD_UNITS)
+            old = bits[word // 4, word % 4]
+            if missing and bool((old >> bit) & np.uint32(1)) != adds:
+                bits[word // 4, word % 4] = old ^ (np.uint32(1) << bit)
+                missing -= 1
 
 
 @kernel
 def fill_label_weights(start, size, chosen, first, key_0, key_1, weights):
     """Choose `chosen` of the units from start to start + size - 1 for consecutive replicates.
 
-    A word is the first digit of a uniform number u in base 2**32. The sign of wanted * 2**32 - word
-    * left decides whether u < wanted / left, but once in 2**32: 2.9 ns a unit, where a division by
-    `left` takes 5.2 and a branch on the sign 6.7 (bench_unpaired).
-
     weights : shape (n_replicates, n_units), float64: 1.0 for a chosen unit, 0.0 for another
     """
-    words = np.empty((_BUFFER, 4), np.uint32)
+    words = np.empty((_POSITIONS, 4), np.uint32)
+    places = np.empty(BUFFER, np.int64)
+    bits = np.empty((size // _POSITION_UNITS + 1, 4), np.uint32)
     for r in range(weights.shape[0]):
+        _draw_labels(size, chosen, first + r, key_0, key_1, words, places, bits)
         row = weights[r, start : start + size]
-        wanted = chosen
-        for begin in range(0, size, 4 * _BUFFER):
-            end = min(begin + 4 * _BUFFER, size)
-            n_positions = (end - begin + 3) // 4
-            fill_positions(begin // 4, 0, first + r, LABELS, key_0, key_1, words[:n_positions])
-            for i in range(begin, end):
-                left = size - i
-                word = words[(i - begin) // 4, i % 4]
-                rest = (wanted << _BITS) - np.int64(word) * left
-                if 0 < rest < left:
-                    rest = _decided(rest, left, i, first + r, key_0, key_1)
-                taken = np.int64(rest > 0)
-                row[i] = taken
-                wanted -= taken
+        for begin in range(0, size, _WORD_UNITS):
+            word = np.uint32(bits[begin // _POSITION_UNITS, begin // _WORD_UNITS % 4])
+            for j in range(min(_WORD_UNITS, size - begin)):
+                row[begin + j] = np.float64((word >> np.uint32(j)) & np.uint32(1))
 
 
-@exact
-def _decided(rest, left, unit, replicate, key_0, key_1):
-    """Return a positive number where u < wanted / left, from as many further digits as it takes."""
-    purpose = LABELS
-    while 0 < rest < left:
-        purpose += ATTEMPT
-        word = philox(unit // 4, 0, replicate, purpose, key_0, key_1)[unit % 4]
-        rest = (rest << _BITS) - np.int64(word) * left
-    return rest
+@kernel
+def add_label_sums(terms, start, size, chosen, first, key_0, key_1, sums):
+    """Sums of the chosen units for consecutive replicates; the choices of `fill_label_weights`.
+
+    terms : shape (n_terms, n_units), float64
+    sums : shape (n_terms, n_replicates), added to
+    """
+    words = np.empty((_POSITIONS, 4), np.uint32)
+    places = np.empty(BUFFER, np.int64)
+    bits = np.empty((size // _POSITION_UNITS + 1, 4), np.uint32)
+    n_whole = size // _WORD_UNITS
+    for r in range(sums.shape[1]):
+        _draw_labels(size, chosen, first + r, key_0, key_1, words, places, bits)
+        for k in range(sums.shape[0]):
+            term = terms[k, start : start + size]
+            total = 0.0
+            for i in range(n_whole):
+                word = np.uint32(bits[i // 4, i % 4])
+                values = term[i * _WORD_UNITS : (i + 1) * _WORD_UNITS]
+                for j in range(_WORD_UNITS):
+                    own = np.float64((word >> np.uint32(j)) & np.uint32(1))
+                    total += own * values[j]
+            word = np.uint32(bits[n_whole // 4, n_whole % 4])
+            for j in range(size - n_whole * _WORD_UNITS):
+                own = np.float64((word >> np.uint32(j)) & np.uint32(1))
+                total += own * term[n_whole * _WORD_UNITS + j]
+            sums[k, r] += total
 
 
 @kernel

@@ -30,6 +30,7 @@ from fastboot.reference.exact import (
     bootstrap_pvalue,
     randomization_pvalue,
 )
+from fastboot.reference.relabelling import LABELS, all_labels, labels, permutation_pvalue
 from fastboot.reference.schemes import (
     block_rows,
     crossed_rows,
@@ -41,6 +42,7 @@ from fastboot.reference.schemes import (
 
 __all__ = [
     "CLASSES",
+    "LABELS",
     "PATTERNS",
     "PLACES",
     "REMAINDERS",
@@ -49,6 +51,7 @@ __all__ = [
     "SWAPS",
     "SWAP_CLASSES",
     "all_bootstraps",
+    "all_labels",
     "all_swaps",
     "binomial",
     "block_rows",
@@ -57,7 +60,9 @@ __all__ = [
     "crossed_rows",
     "exponential_weights",
     "key",
+    "labels",
     "nested_units",
+    "permutation_pvalue",
     "philox",
     "poisson_units",
     "randomization_pvalue",

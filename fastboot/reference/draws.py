@@ -66,6 +66,7 @@ __all__ = [
     "key",
     "members_of",
     "philox",
+    "places",
     "poisson_counts",
     "rows_of",
     "swapped",
@@ -168,7 +169,7 @@ def bootstrap_rows(
     if path == "collapse":
         return _class_draws(members_of(n, classes), wanted, replicate, words)
     if path == "rows":
-        return list(islice(_places(n, (0, replicate, PLACES), words), wanted))
+        return list(islice(places(n, (0, replicate, PLACES), words), wanted))
     if path in {"patterns", "weights"}:
         if wanted != n:
             raise ValueError(f"`n_drawn` is {n_drawn}; {path!r} draws all {n}.")
@@ -310,7 +311,7 @@ def _btrs(trials: int, p: float, stream: Stream, key: Key) -> int:
             return k
 
 
-def _places(size: int, stream: Stream, key: Key) -> Iterator[int]:
+def places(size: int, stream: Stream, key: Key) -> Iterator[int]:
     """Uniform places in range(size), without bias [3]_."""
     for word in _words(stream, key):
         scaled = word * size
@@ -413,7 +414,7 @@ def _superblock_draws(
     attempts = (poisson_counts(size, mean, (*where, attempt), key) for attempt in count())
     counts = next(counts for counts in attempts if sum(counts) <= target)
     draws = [unit for unit, repetitions in enumerate(counts) for _ in range(repetitions)]
-    return draws + list(islice(_places(size, (*where, PLACES), key), target - len(draws)))
+    return draws + list(islice(places(size, (*where, PLACES), key), target - len(draws)))
 
 
 def members_of(n: int, labels: Sequence[Hashable] | None) -> list[list[int]]:

@@ -114,6 +114,8 @@ class Estimand:
         From the list of sums, shape `shape` or (size of a tally, *shape), the list of values of the
         weighted statistics, shape (n_labels, *shape), and `shape`, to all values, shape
         (n_values, *shape).
+    n_cells
+        Cells of the values, where these are fewer than the cells of the sums.
     """
 
     terms: Sequence[Term]
@@ -121,6 +123,7 @@ class Estimand:
     weighted: Sequence[Bound]
     n_values: int
     value: Value
+    n_cells: int | None = None
 
 
 def bound(

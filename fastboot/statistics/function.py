@@ -29,16 +29,15 @@ class _Function(Weighted):
         self._function = function
 
     def prepare(self, *columns: Any) -> list[NDArray[Any]]:
-        return [
-            np.array(column.values)[column.codes] if isinstance(column, Labels) else column
-            for column in columns
-        ]
+        return [_labels(column) if isinstance(column, Labels) else column for column in columns]
 
     def values(self, prepared: list[NDArray[Any]], weights: Floats) -> Any:
         return np.stack([self._call(prepared, counts) for counts in self._counts(weights)], -1)
 
     def _call(self, columns: list[NDArray[Any]], counts: NDArray[np.int64]) -> Floats:
         rows = np.repeat(np.arange(counts.size), counts)
+        if not rows.size:
+            return self._undefined(())
         return self._checked(self._function(*(column[rows] for column in columns)), ())
 
     def _counts(self, weights: Floats) -> NDArray[np.int64]:
@@ -49,6 +48,11 @@ class _Function(Weighted):
                 'scheme="bayesian" and weights= need a statistic of weights, such as fb.mean'
             )
         return counts
+
+    def _undefined(self, shape: tuple[int, ...]) -> Floats:
+        """Return values for no rows (Poisson counts that are all 0), of which few functions know."""
+        labels = (len(self.labels),) if isinstance(self, Vector) else ()
+        return np.full((*labels, *shape), np.nan)
 
     def _checked(self, returned: Any, shape: tuple[int, ...]) -> Floats:
         labels = (len(self.labels),) if isinstance(self, Vector) else ()
@@ -76,12 +80,18 @@ class _VectorizedFunction(_Function):
 
     def _call_batch(self, columns: list[NDArray[Any]], counts: NDArray[np.int64]) -> Floats:
         n_replicates, n_rows = counts.shape
-        if not n_replicates:
-            return np.empty((len(self.labels), 0) if isinstance(self, Vector) else 0)
+        if not counts.any():
+            return self._undefined((n_replicates,))
         places = np.tile(np.arange(n_rows), n_replicates)
         rows = np.repeat(places, counts.ravel()).reshape(n_replicates, -1)
         returned = self._function(*(column[rows] for column in columns), axis=-1)
         return self._checked(returned, (n_replicates,))
+
+
+def _labels(column: Labels) -> NDArray[Any]:
+    if (column.codes < 0).any():  # nullable: -1 is the last
+        return np.array([*column.values, None], dtype=object)[column.codes]
+    return np.array(column.values)[column.codes]
 
 
 class _FunctionVector(Vector, _Function):
@@ -104,7 +114,7 @@ def statistic(
     The function is called for every replicate, so this is slow beside a statistic of sums (see
     :class:`Additive`) or of weights (:class:`Weighted`). It runs in the library's threads, several
     calls at once; memory is bounded by the batch. An exception ends the run and says in which
-    replicate it was raised.
+    replicate it was raised. Undefined, without a call, where no row was drawn (Poisson counts).
 
     Parameters
     ----------
@@ -114,7 +124,7 @@ def statistic(
         belong here, even with blocks.
     *columns
         Column name, array of shape (n_rows,) of numbers, or ``fb.Column(..., "label")``, which
-        gives the function an array of its labels.
+        gives the function an array of its labels (None where a nullable one is missing).
     vectorized
         The function gets arrays of shape (n_replicates, n) and ``axis=-1``, and returns shape
         (n_replicates,). Where resamples differ in length (groups), n_replicates is 1.

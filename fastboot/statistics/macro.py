@@ -79,15 +79,18 @@ class _WeightedMacro(_Macro, Weighted):
         groups = [np.flatnonzero(codes == group) for group in range(len(values))]
         return [
             (rows, self._statistic.prepare(*(_taken(column, rows) for column in columns[:-1])))
+            if rows.size
+            else None  # of a slice without rows of this group
             for rows in groups
         ]
 
     def values(self, prepared: Any, weights: Floats) -> Any:
-        by_group = [
-            self._statistic.values(own, np.ascontiguousarray(weights[:, rows]))
-            for rows, own in prepared
-        ]
-        return self._mean(np.stack(by_group), 0)
+        by_group = np.full((len(prepared), len(weights)), np.nan)
+        for value, group in zip(by_group, prepared, strict=True):
+            if group is not None:
+                rows, own = group
+                value[:] = self._statistic.values(own, _read_only(weights[:, rows]))
+        return self._mean(by_group, 0)
 
 
 def _by_group(term: Term, groups: Labels) -> Tally:
@@ -100,8 +103,14 @@ def _by_group(term: Term, groups: Labels) -> Tally:
 
 def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     if isinstance(column, Labels):
-        return column._replace(codes=column.codes[rows])
-    return column[rows]
+        return column._replace(codes=_read_only(column.codes[rows]))
+    return _read_only(column[rows])
+
+
+def _read_only(array: Any) -> Any:
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
 
 
 def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> Additive | Weighted:
