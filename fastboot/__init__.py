@@ -1,7 +1,8 @@
 """Tests and intervals for evaluation: is system A really better than B, and how sure are we.
 
 Bootstrap and approximate randomization for evaluation: exact, reproducible, fast. See
-:func:`bootstrap`, :func:`paired_bootstrap` and :func:`approximate_randomization`, and
+:func:`bootstrap`, :func:`paired_bootstrap` and :func:`approximate_randomization`,
+:func:`unpaired_bootstrap` and :func:`permutation_test` for samples of different items, and
 :class:`Additive` to write a statistic.
 """
 
@@ -16,6 +17,7 @@ from fastboot.columns import Column, Labels
 from fastboot.examples import example_path, load_example
 from fastboot.paired import paired_bootstrap
 from fastboot.paired_results import PairedBootstrapResult, RandomizationResult
+from fastboot.permutation import permutation_test
 from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
 from fastboot.results import BootstrapResult
@@ -87,6 +89,8 @@ from fastboot.statistics import (
     word_error_rate,
 )
 from fastboot.tables import Table
+from fastboot.unpaired import unpaired_bootstrap
+from fastboot.unpaired_results import PermutationResult, UnpairedBootstrapResult
 
 __version__ = "0.1.0"
 
@@ -100,11 +104,13 @@ __all__ = [
     "ConfusionMatrix",
     "Labels",
     "PairedBootstrapResult",
+    "PermutationResult",
     "RandomizationResult",
     "Ratio",
     "ReliabilityTable",
     "Table",
     "Tally",
+    "UnpairedBootstrapResult",
     "Weighted",
     "__version__",
     "accuracy",
@@ -148,6 +154,7 @@ __all__ = [
     "paired_bootstrap",
     "pass_at_k",
     "pearson",
+    "permutation_test",
     "precision",
     "proportion_interval",
     "quantile",
@@ -170,6 +177,7 @@ __all__ = [
     "token_f1",
     "total",
     "trimmed_mean",
+    "unpaired_bootstrap",
     "variance",
     "weighted_mean",
     "win_rate",

@@ -9,12 +9,13 @@ from typing import TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.arguments import Rng, answer_options, check_run
+from fastboot.arguments import Rng, answer_options, check_design, check_run
 from fastboot.columns import Source
-from fastboot.designs import Slices, check_design
+from fastboot.designs import Slices
+from fastboot.observation import observe
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.questions import Several, ask, report
-from fastboot.resampling import Answer, bootstrap_answer, observe
+from fastboot.resampling import Answer, bootstrap_answer
 from fastboot.results import BootstrapResult
 from fastboot.sample import take
 from fastboot.statistics.base import Statistic

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.columns import Column, Keys, Labels, Source, names
+from fastboot.columns import Column, Keys, Labels, Source
 from fastboot.rendering import count
 from fastboot.units import Layout, one_part
 from fastboot.weights import (
@@ -29,13 +29,13 @@ from fastboot.weights import (
     keys_of,
 )
 
-__all__ = ["LEVELS", "SCHEMES", "Arrangement", "Design", "Slices", "check_design"]
+__all__ = ["BLOCKS", "LEVELS", "SCHEMES", "Arrangement", "Design", "Slices"]
 
 Integers = NDArray[np.int64]
 
 SCHEMES = ("multinomial", "bayesian", "poisson", "moving", "circular", "stationary")
 LEVELS = ("nested", "crossed")
-_BLOCKS = ("moving", "circular", "stationary")
+BLOCKS = ("moving", "circular", "stationary")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Design:
     @property
     def block_scheme(self) -> bool:
         """Whether blocks of neighbouring rows are drawn."""
-        return self.scheme in _BLOCKS
+        return self.scheme in BLOCKS
 
     @property
     def unit(self) -> str:
@@ -338,133 +338,3 @@ def _read_only(array: Integers) -> Integers:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def check_design(
-    data: object,
-    *,
-    groups: Any = None,
-    levels: Any = None,
-    strata: Any = None,
-    by: Any = None,
-    scheme: Any = "multinomial",
-    n_drawn: Any = None,
-    block_length: Any = None,
-    path: Any = None,
-) -> Design:
-    """Return the design, or raise TypeError or ValueError naming the argument.
-
-    Parameters
-    ----------
-    data
-        The table, for the names of its columns.
-    groups, levels, strata, by, scheme, n_drawn, block_length, path
-        As in :func:`fastboot.bootstrap`.
-    """
-    if scheme not in SCHEMES:
-        raise ValueError(f"`scheme` is {scheme!r}; choose one of {', '.join(SCHEMES)}")
-    if levels is not None and levels not in LEVELS:
-        raise ValueError(f"`levels` is {levels!r}; choose one of {', '.join(LEVELS)}, or None")
-    columns = _group_columns(groups, levels)
-    design = Design(
-        groups=columns,
-        levels=levels,
-        strata=_several(strata, data),
-        by=_several(by, data),
-        scheme=scheme,
-        n_drawn=_check_drawn(n_drawn),
-        block_length=_check_length(block_length, scheme),
-    )
-    _check_combination(design)
-    if path is not None and not design.plain:
-        raise ValueError(
-            f"`path` is {path!r}; only plain resampling with replacement has several, leave it None"
-        )
-    return design
-
-
-def _group_columns(groups: Any, levels: str | None) -> tuple[Source, ...]:
-    if groups is None:
-        if levels is not None:
-            raise TypeError(f"`levels` is {levels!r} but `groups` is None; name the groups")
-        return ()
-    if levels is None:
-        return (groups,)
-    columns = tuple(groups) if isinstance(groups, list | tuple) else (groups,)
-    wanted = (2,) if levels == "crossed" else (1, 2)
-    if len(columns) not in wanted:
-        numbers = "two columns" if levels == "crossed" else "one column (and rows inside), or two"
-        raise TypeError(
-            f"`groups` names {len(columns)} columns; levels={levels!r} takes {numbers}, such as "
-            '["user", "conversation"]'
-        )
-    return columns
-
-
-def _several(value: Any, data: object) -> tuple[Source, ...]:
-    """Return the columns of an argument that is one column or a list of several."""
-    if value is None:
-        return ()
-    if isinstance(value, list | tuple) and value:
-        if all(isinstance(one, str) for one in value):
-            if data is not None and set(value) <= set(names(data)):
-                return tuple(value)
-        elif all(hasattr(one, "__len__") for one in value):
-            return tuple(value)
-    return (value,)
-
-
-def _check_drawn(n_drawn: Any) -> int | None:
-    if n_drawn is None:
-        return None
-    if not isinstance(n_drawn, int | np.integer) or isinstance(n_drawn, bool) or n_drawn < 1:
-        raise ValueError(f"`n_drawn` is {n_drawn!r}; it must be a whole number, 1 or more, or None")
-    return int(n_drawn)
-
-
-def _check_length(block_length: Any, scheme: str) -> float | None:
-    if scheme not in _BLOCKS:
-        if block_length is not None:
-            raise ValueError(
-                f"`block_length` is {block_length!r} but scheme={scheme!r} has no blocks; choose "
-                f"one of {', '.join(_BLOCKS)}"
-            )
-        return None
-    if block_length is None:
-        return None
-    if (
-        isinstance(block_length, bool)
-        or not isinstance(block_length, int | float | np.integer | np.floating)
-        or not 1 <= block_length < float("inf")
-    ):
-        raise ValueError(
-            f"`block_length` is {block_length!r}; it must be a number of rows, 1 or more, or None "
-            "to choose it from the data"
-        )
-    if scheme != "stationary" and block_length != int(block_length):
-        raise ValueError(
-            f"`block_length` is {block_length!r}; blocks of scheme={scheme!r} are whole rows"
-        )
-    return float(block_length)
-
-
-def _check_combination(design: Design) -> None:
-    """Refuse what does not go together."""
-    together = [
-        (design.levels is not None and design.scheme != "multinomial",
-         f"`levels` and scheme={design.scheme!r}"),
-        (design.scheme in _BLOCKS and bool(design.groups),
-         f"`groups` and scheme={design.scheme!r}: blocks are of rows, in the order given"),
-        (design.n_drawn is not None and design.scheme != "multinomial",
-         f"`n_drawn` and scheme={design.scheme!r}"),
-        (design.n_drawn is not None and bool(design.strata),
-         "`n_drawn` and `strata`, which keep their numbers of units"),
-        (design.n_drawn is not None and bool(design.by),
-         "`n_drawn` and `by`, whose slices differ in size"),
-        (design.n_drawn is not None and design.levels is not None, "`n_drawn` and `levels`"),
-        (design.levels == "crossed" and bool(design.strata or design.by),
-         '`strata` or `by` and levels="crossed"'),
-    ]  # fmt: skip
-    for wrong, what in together:
-        if wrong:
-            raise ValueError(f"{what}: these do not go together; leave one out")

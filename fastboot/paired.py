@@ -9,13 +9,14 @@ from typing import TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.arguments import Rng, answer_options, check_flag, check_run
+from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
 from fastboot.columns import Source
-from fastboot.designs import Slices, check_design
+from fastboot.designs import Slices
+from fastboot.observation import observe
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.questions import Several, alike, ask, pair_up, questions_of, report
-from fastboot.resampling import Answer, bootstrap_answer, observe
+from fastboot.resampling import Answer, bootstrap_answer
 from fastboot.sample import take
 from fastboot.statistics.base import Statistic
 from fastboot.tables import Table

@@ -25,18 +25,23 @@ from the same law. Other schemes have one path, named after them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastboot import engine
-from fastboot.statistics.base import Vector
-from fastboot.statistics.estimand import Bound, Estimand
+from fastboot.measures import (
+    Measure,
+    RowsOfCells,
+    evaluator,
+    measure_rows,
+    weighted_of,
+)
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Estimand
 from fastboot.statistics.order import OrderStatistic
-from fastboot.statistics.weighted import Weighted
 from fastboot.sums import (
     Addition,
     bootstrap_additions,
@@ -55,12 +60,8 @@ __all__ = [
     "BOOTSTRAP_PATHS",
     "SWAP_PATHS",
     "Replicates",
-    "RowsOfCells",
     "Run",
     "add_up",
-    "evaluator",
-    "measure_exchanged",
-    "measure_rows",
     "plain_bootstrap",
     "swap",
     "weigh",
@@ -115,213 +116,6 @@ class Replicates(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, eq=False)
-class RowsOfCells:
-    """Rows in the order of their cells, for statistics of row weights.
-
-    Attributes
-    ----------
-    order
-        Shape (n_rows,): the rows, cell by cell; None where there is one cell.
-    offsets
-        Shape (n_cells + 1,): cell c has the rows from offsets[c] on, in that order.
-    units
-        Shape (n_rows,), int64, in that order: unit of each row; empty where row i is unit i.
-    factors
-        Shape (n_rows,), in that order: weights of their own; empty where all are 1.
-    """
-
-    order: Integers | None
-    offsets: Integers
-    units: Integers
-    factors: Floats
-
-    @classmethod
-    def of(cls, layout: Layout, factors: Floats | None, n_rows: int) -> RowsOfCells:
-        """Return the rows of a layout."""
-        units = layout.unit_of_row
-        own = np.empty(0) if factors is None else factors
-        if layout.n_cells == 1:
-            codes = np.empty(0, np.int64) if units is None else units
-            return cls(None, np.array([0, n_rows]), _read_only(codes), _read_only(own))
-        assert units is not None
-        cells = np.searchsorted(layout.cell_offsets, units, side="right") - 1
-        order = np.argsort(cells, kind="stable")
-        offsets = np.searchsorted(cells[order], np.arange(layout.n_cells + 1))
-        own = own[order] if own.size else own
-        return cls(order, offsets, _read_only(units[order]), _read_only(own))
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.offsets[-1])
-
-    def prepare(self, bound: Bound) -> list[Any]:
-        """Prepare a statistic for the rows of each cell."""
-        assert isinstance(bound.statistic, Weighted)
-        if self.order is None:
-            return [bound.statistic.prepare(*bound.columns)]
-        edges = zip(self.offsets[:-1], self.offsets[1:], strict=True)
-        return [
-            bound.statistic.prepare(
-                *(_taken(column, self.order[start:stop]) for column in bound.columns)
-            )
-            for start, stop in edges
-        ]
-
-    def spread(self, weights: Floats) -> Floats:
-        """Return the weights of the rows, shape (n_replicates, n_rows), from those of the units."""
-        if not self.units.size and not self.factors.size:
-            return weights
-        from fastboot.kernels.weighing import spread
-
-        rows = np.empty((len(weights), self.n_rows))
-        spread(_read_only(weights), self.units, self.factors, rows)
-        return rows
-
-
-def _taken(column: Any, rows: Integers) -> Any:
-    if isinstance(column, np.ndarray):
-        return _read_only(column[rows])
-    return column._replace(codes=_read_only(column.codes[rows]))
-
-
-class _Measured(NamedTuple):
-    """A statistic of row weights, prepared for each cell."""
-
-    bound: Bound
-    prepared: list[Any]
-
-    def values(self, first: int, rows: Floats, offsets: Integers) -> Floats:
-        """Return the values, shape (n_values, n_cells, n_replicates), for weights of the rows."""
-        out = np.empty((self.bound.n_values, len(self.prepared), len(rows)))
-        for cell, prepared in enumerate(self.prepared):
-            start, stop = offsets[cell], offsets[cell + 1]
-            own = rows if len(self.prepared) == 1 else rows[:, start:stop]
-            out[:, cell] = self._of_cell(first, prepared, _read_only(own))
-        return out
-
-    def _of_cell(self, first: int, prepared: Any, rows: Floats) -> Floats:
-        statistic = self.bound.statistic
-        assert isinstance(statistic, Weighted)
-        step = statistic.batch or len(rows) or 1
-        out = np.empty((self.bound.n_values, len(rows)))
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            try:
-                with np.errstate(all="ignore"):
-                    returned = statistic.values(prepared, some)
-            except Exception as error:
-                error.add_note(f"{statistic.name}, {_which(first + start, len(some))}")
-                raise
-            wanted = (len(out), len(some)) if isinstance(statistic, Vector) else (len(some),)
-            value = np.asarray(returned, dtype=np.float64)
-            if value.shape != wanted:
-                raise TypeError(
-                    f"{statistic.name}.values() returned shape {value.shape} for {len(some)} "
-                    f"replicates; return shape {wanted}"
-                )
-            out[:, start : start + step] = np.where(np.isfinite(value), value, np.nan)
-        return out
-
-
-def _which(first: int, n: int) -> str:
-    if first < 0:
-        return "of the rows given, not of a resample"
-    return f"in replicate {first}" + (f" or up to {first + n - 1}" if n > 1 else "")
-
-
-# From the first replicate's number (for messages; negative for none) and the weights of the units, shape
-# (n_replicates, n_units), to the values of each statistic, shape (n_labels, n_cells, n_replicates).
-Measure = Callable[[int, Floats], list[Floats]]
-
-
-def measure_rows(estimand: Estimand, rows: RowsOfCells) -> Measure:
-    """Return how to compute statistics of row weights for drawn units."""
-    measured = [_Measured(bound, rows.prepare(bound)) for bound in estimand.weighted]
-
-    def measure(first: int, weights: Floats) -> list[Floats]:
-        spread = rows.spread(weights) if measured else weights
-        return [one.values(first, spread, rows.offsets) for one in measured]
-
-    return measure
-
-
-def measure_exchanged(estimand: Estimand, rows: RowsOfCells, stays: NDArray[np.bool_]) -> Measure:
-    """Return how to compute statistics of two systems whose rows were exchanged.
-
-    Parameters
-    ----------
-    estimand
-        Its statistics of row weights come in pairs, the first system's and the second's, with the
-        columns of the pooled rows.
-    rows
-        The pooled rows. Their unit's weight is 1 where the unit is exchanged (or given to the first
-        system), else 0.
-    stays
-        Shape (n_rows,): a row that the first system has where its unit is not exchanged.
-    """
-    pairs = estimand.weighted[::2]
-    measured = [_Measured(bound, rows.prepare(bound)) for bound in pairs]
-    flipped = stays if rows.order is None else stays[rows.order]
-    own = rows.factors if rows.factors.size else 1.0
-    plain = RowsOfCells(rows.order, rows.offsets, rows.units, np.empty(0))
-
-    def measure(first: int, weights: Floats) -> list[Floats]:
-        if not measured:
-            return []
-        spread = plain.spread(weights)
-        in_first = np.where(flipped, 1.0 - spread, spread)
-        in_second = 1.0 - in_first
-        return [
-            one.values(first, own * side, rows.offsets)
-            for one in measured
-            for side in (in_first, in_second)
-        ]
-
-    return measure
-
-
-def weighted_sums(units: Units, weights: Floats) -> Floats:
-    """Return the sums that vary, (n_sums, n_cells, n_replicates), for weights of the units."""
-    from fastboot.kernels.weighing import add_tallies, add_weighted_sums
-
-    cells = units.layout.cell_offsets if units.counts is None else np.array([0, units.counts.size])
-    cells, weights = _read_only(cells), _read_only(weights)
-    sums = np.zeros((units.n_sums, cells.size - 1, len(weights)))
-    if len(units.varying):
-        add_weighted_sums(weights, units.varying, cells, sums)
-    if units.sparse is not None:
-        add_tallies(weights, *units.sparse, len(units.varying), cells, sums)
-    return sums
-
-
-def evaluator(
-    estimand: Estimand, units: Units | None, measure: Measure, n_cells: int, n_drawn: Any
-) -> Callable[[int, Floats], Floats]:
-    """Return the function from weights of units to values, (n_values, n_cells, n_replicates).
-
-    Parameters
-    ----------
-    estimand
-        What to compute.
-    units
-        Of its terms; None where it has none.
-    measure
-        Computes its statistics of row weights.
-    n_cells
-        Answers.
-    n_drawn
-        Units drawn in each cell, shape (n_cells, 1); for terms that are constant.
-    """
-
-    def values(first: int, weights: Floats) -> Floats:
-        sums = [] if units is None else units.expand(weighted_sums(units, weights), n_drawn)
-        return estimand.value(sums, measure(first, weights), (n_cells, len(weights)))
-
-    return values
-
-
 def weigh(
     estimand: Estimand,
     units: Units | None,
@@ -347,7 +141,7 @@ def weigh(
     """
     evaluate = evaluator(estimand, units, measure, n_cells, n_drawn)
     out = np.empty((estimand.n_values, n_cells, run.n_resamples))
-    batch = _batch_size(sampler, n_rows if estimand.weighted else 0, n_cells)
+    batch = _batch_size(estimand, sampler, n_rows, n_cells)
 
     def task(r: range) -> Iterator[int]:
         for start in range(r.start, r.stop, batch) if len(r) else [0]:
@@ -357,7 +151,7 @@ def weigh(
             out[:, :, start:stop] = evaluate(start, weights)
             yield stop - start
 
-    passes = sum(_seconds_per_row(bound) for bound in estimand.weighted)
+    passes = sum(weighted_of(bound).seconds_per_row for bound in estimand.weighted)
     products = 0.0 if units is None else 1e-9 * units.n_sums * sampler.n_units
     engine.run(
         task,
@@ -368,11 +162,6 @@ def weigh(
         progress=run.progress,
     )
     return Replicates(out, sampler.path)
-
-
-def _seconds_per_row(bound: Bound) -> float:
-    assert isinstance(bound.statistic, Weighted)
-    return bound.statistic.seconds_per_row
 
 
 def plain_bootstrap(
@@ -519,7 +308,9 @@ def add_up(
     n_sums = 0 if units is None else units.n_sums
     out = np.empty((estimand.n_values, estimand.n_cells or n_cells, run.n_resamples))
     sizes = [bound.n_values for bound in estimand.weighted]
-    batch = 1 if weighing is None else _batch_size(weighing.sampler, weighing.n_rows, n_cells)
+    batch = 1
+    if weighing is not None:
+        batch = _batch_size(estimand, weighing.sampler, weighing.n_rows, n_cells)
 
     def task(r: range) -> Iterator[int]:
         sums = np.zeros((n_sums, n_cells, len(r)))
@@ -561,14 +352,16 @@ def add_up(
 
 
 def _weighing_seconds(estimand: Estimand, weighing: _Weighing) -> float:
-    passes = sum(_seconds_per_row(bound) for bound in estimand.weighted)
+    passes = sum(weighted_of(bound).seconds_per_row for bound in estimand.weighted)
     return weighing.sampler.seconds + passes * weighing.n_rows
 
 
-def _batch_size(sampler: Sampler, n_rows: int, n_cells: int) -> int:
-    """Replicates whose weights are written at a time."""
-    largest = max(sampler.n_units, n_rows)
-    return max(1, min(_LARGEST_BATCH, (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)))
+def _batch_size(estimand: Estimand, sampler: Sampler, n_rows: int, n_cells: int) -> int:
+    """Replicates whose weights are written at a time, and measured between two looks at Ctrl-C."""
+    largest = max(sampler.n_units, n_rows if estimand.weighted else 0)
+    most = (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)
+    own = [weighted_of(bound).batch or _LARGEST_BATCH for bound in estimand.weighted]
+    return max(1, min(most, _LARGEST_BATCH, *own))
 
 
 def swap(

@@ -122,7 +122,8 @@ def permutation_test(
         Count the observed difference as one more replicate, (n_extreme + 1) / (n_resamples + 1), so
         that p is never 0; False gives the plain proportion. An enumeration contains it already.
     path
-        Force an algorithm: "enumeration", "sums" or "weights"; None lets the data decide.
+        Force an algorithm: "enumeration", "collapse", "sums" or "weights"; None lets the data
+        decide.
 
     Returns
     -------

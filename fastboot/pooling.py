@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.arguments import check_design
 from fastboot.columns import Column, Keys, Labels, load
-from fastboot.designs import Design, Slices, check_design
+from fastboot.designs import Design, Slices
 from fastboot.rendering import count
-from fastboot.resampling import joined
-from fastboot.sample import Sample, factors_of
+from fastboot.sample import Sample, factors_of, of_drawn
 from fastboot.statistics.base import Statistic
-from fastboot.statistics.estimand import bound
+from fastboot.statistics.bound import bound
+from fastboot.swapping import joined
 
 __all__ = ["Both", "Pool", "both", "check_slices", "designs_of", "pool", "tables"]
 
@@ -167,7 +168,9 @@ def pool(
     a, b = (load(columns, table, nan_policy) for columns, table in zip(wanted, data, strict=True))
     n_rows = a.n_rows + b.n_rows
     pooled = iter(list(zip(a.columns, b.columns, strict=True)))
-    columns = [[joined(*next(pooled)) for _ in statistic.columns] for statistic in statistics[0]]
+    columns: list[Sequence[Any]] = [
+        [joined(*next(pooled)) for _ in statistic.columns] for statistic in statistics[0]
+    ]
     factors = None
     if weights.a is not None:
         factors = np.concatenate([factors_of(side) for side in next(pooled)])
@@ -180,9 +183,13 @@ def pool(
     if slices is not None:
         number = slices.codes[: a.n_rows], slices.codes[a.n_rows :]
         check_slices(*({slices.values[code] for code in np.unique(codes)} for codes in number))
+    cells = (np.arange(n_rows) >= a.n_rows).astype(np.int64)
+    if slices is not None:
+        cells += 2 * slices.codes
+    own_statistics, columns = of_drawn(statistics[0], columns, design, keys, cells, factors)
     bounds = [
         bound(statistic, own, [own], n_rows, factors=factors, may_be_nan=nan_policy == "propagate")
-        for statistic, own in zip(statistics[0], columns, strict=True)
+        for statistic, own in zip(own_statistics, columns, strict=True)
     ]
     sample = Sample(tuple(bounds), n_rows, a.n_dropped + b.n_dropped, factors, slices, design, keys)
     return Pool(sample, a.n_rows)

@@ -18,7 +18,8 @@ from fastboot.resampling import Answer
 from fastboot.results import Result
 from fastboot.sample import Sample, few_units
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.estimand import Bound, Question
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Question
 from fastboot.statistics.means import as_statistic
 from fastboot.tables import Table
 
@@ -254,6 +255,7 @@ class _Named(NamedTuple):
                 "statistic": self.statistics[value],
                 "estimate": float(answer.estimates[value, cell]),
                 "acceleration": None,
+                "n_successes": None,
                 "rounding": float(answer.rounding[value, cell]),
                 "n_rows": int(answer.n_rows[cell]),
                 "n_units": int(answer.n_units[cell]),

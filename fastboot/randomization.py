@@ -9,16 +9,18 @@ from typing import TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.arguments import Rng, answer_options, check_flag, check_run
+from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
 from fastboot.columns import Source
-from fastboot.designs import Slices, check_design
+from fastboot.designs import Slices
+from fastboot.observation import observe
 from fastboot.paired_results import RandomizationResult
 from fastboot.paths import SWAP_PATHS
 from fastboot.questions import Several, ask, pair_up, questions_of, report
-from fastboot.resampling import Answer, observe, swap_answer
+from fastboot.resampling import Answer
 from fastboot.sample import take
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.estimand import same_measure
+from fastboot.swapping import swap_answer
 from fastboot.tables import Table
 
 __all__ = ["approximate_randomization"]

@@ -6,8 +6,9 @@ path          taken when
 "constant"    no term varies: every relabelling is the sample
 "enumeration" the product of C(units, units of a) over the strata is at most n_resamples: all
               relabellings, exactly
+"collapse"    the units of a stratum are few classes: how many of each get label a
 "sums"        otherwise: sums of the units that get label a
-"weights"     tallies, ranks, any function: the labels of the same draws are written down
+"weights"     ranks, any function: the labels of the same draws are written down
 ============= ====================================================================================
 """
 
@@ -22,9 +23,11 @@ from numpy.typing import NDArray
 
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
-from fastboot.paths import Replicates, RowsOfCells, Run, add_up, measure_exchanged, weigh
+from fastboot.measures import RowsOfCells, measure_exchanged
+from fastboot.observation import observe, totals_of, units_of
+from fastboot.paths import Replicates, Run, add_up, weigh
 from fastboot.pooling import Pool
-from fastboot.resampling import Answer, observe, totals_of, units_of, warn_undefined
+from fastboot.resampling import Answer, warn_undefined
 from fastboot.statistics.estimand import Estimand, Question, estimand
 from fastboot.sums import label_additions
 from fastboot.units import Layout
@@ -35,7 +38,7 @@ __all__ = ["PERMUTATION_PATHS", "relabel_answer"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-PERMUTATION_PATHS = ("enumeration", "sums", "weights")
+PERMUTATION_PATHS = ("enumeration", "collapse", "sums", "weights")
 
 # 2**24 values are 128 MB.
 _MOST_ENUMERATED = 1 << 24
@@ -168,9 +171,14 @@ def _relabelled(
     if layout.n_cells == 1 and _enumerates(n_relabellings[0], run):
         ways = _ways(layout.sizes, n_first)
         return weighed(AllLabels(layout, n_first, ways), math.prod(ways))
-    dense = units is not None and units.sparse is None and not whole.weighted
-    if dense and units is not None and run.path != "weights":
-        additions = label_additions(units, n_first, run.sequence)
+    if whole.weighted and run.path in {"collapse", "sums"}:
+        name = whole.weighted[0].statistic.name
+        raise ValueError(
+            f"`path` is {run.path!r}, which adds up terms; {name} needs the weight of every row, "
+            "leave it None"
+        )
+    if units is not None and not whole.weighted and run.path != "weights":
+        additions = label_additions(units, n_first, run.sequence, run.path)
         return add_up(change, units, additions, n_chosen, run)
     return weighed(sampler, run.n_resamples)
 

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.block_length import block_length
-from fastboot.columns import Labels
 from fastboot.components import components
 from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
 from fastboot.jackknife import Influence, influence, influence_of_weights, leave_one_out, rounding
-from fastboot.paths import (
-    Replicates,
-    RowsOfCells,
-    Run,
-    evaluator,
-    measure_exchanged,
-    measure_rows,
-    plain_bootstrap,
-    swap,
-    weigh,
-)
+from fastboot.measures import RowsOfCells, evaluator, measure_rows
+from fastboot.observation import observed, rows_of, units_of
+from fastboot.paths import Replicates, Run, plain_bootstrap, weigh
 from fastboot.sample import Sample
 from fastboot.statistics.additive import Ratio
-from fastboot.statistics.estimand import Bound, Estimand, Question, estimand, moves
-from fastboot.statistics.weighted import Weighted
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Estimand, Question, estimand
 from fastboot.studentized import (
     LinearErrors,
     check_studentized,
@@ -38,18 +28,13 @@ from fastboot.studentized import (
     linear_errors,
     studentized_bootstrap,
 )
-from fastboot.units import Layout, Tally, Term, Units, from_rows
+from fastboot.units import Layout, Units
 from fastboot.weights import Sampler
 
 __all__ = [
     "Answer",
     "bootstrap_answer",
-    "joined",
-    "observe",
     "resample",
-    "swap_answer",
-    "totals_of",
-    "units_of",
     "warn_undefined",
 ]
 
@@ -106,58 +91,6 @@ class Answer:
     def acceleration(self) -> Floats | None:
         """Of BCa intervals, shape (n_values, n_cells); None where it was not computed."""
         return None if self.influence is None else self.influence.acceleration
-
-
-def observe(bounds: Sequence[Bound], sample: Sample, cells: Slices | None) -> Floats:
-    """Return the observed values of statistics, shape (n_values, n_cells)."""
-    return _observed(estimand([Question(one) for one in bounds], sample.n_rows), sample, cells)
-
-
-def _observed(target: Estimand, sample: Sample, cells: Slices | None) -> Floats:
-    n_cells = 1 if cells is None else len(cells.values)
-    totals = totals_of(target.terms, sample.n_rows, cells)
-    rows = RowsOfCells.of(_row_layout(sample.n_rows, cells), sample.factors, sample.n_rows)
-    measure = measure_rows(target, rows)
-    weighted = [one[:, :, 0] for one in measure(-1, np.ones((1, sample.n_rows)))]
-    return target.value(totals, weighted, (n_cells,))
-
-
-def _row_layout(n_rows: int, cells: Slices | None) -> Layout:
-    """Rows as units, in the order of their cells."""
-    if cells is None:
-        offsets, order = np.array([0, n_rows]), None
-        n_cells = 1
-    else:
-        by_cell = np.argsort(cells.codes, kind="stable")
-        order = np.empty(n_rows, np.int64)
-        order[by_cell] = np.arange(n_rows)
-        n_cells = len(cells.values)
-        offsets = np.searchsorted(cells.codes[by_cell], np.arange(n_cells + 1))
-    return Layout(order, n_rows, offsets, np.arange(n_cells), n_cells)
-
-
-def totals_of(terms: Sequence[Term], n_rows: int, cells: Slices | None) -> list[Any]:
-    """Sum of every term over the rows of each cell, shape (n_cells,) or (size, n_cells)."""
-    codes = np.zeros(n_rows, np.int64) if cells is None else cells.codes
-    n_cells = 1 if cells is None else len(cells.values)
-
-    def total(term: Term) -> Any:
-        if isinstance(term, Tally) and cells is None and np.ndim(term.values) == 0:
-            counts = np.bincount(term.codes + 1, minlength=term.size + 1)[1:]
-            return (counts * float(term.values))[:, None]
-        if isinstance(term, Tally):
-            there = term.codes >= 0
-            values = np.broadcast_to(term.values, codes.shape)[there]
-            places = term.codes[there] * n_cells + codes[there]
-            sums = np.bincount(places, values, term.size * n_cells)
-            return sums.reshape(term.size, n_cells)
-        if cells is None:
-            return np.array([term.sum() if isinstance(term, np.ndarray) else n_rows * term])
-        if isinstance(term, np.ndarray):
-            return np.bincount(codes, term, n_cells)
-        return np.bincount(codes, minlength=n_cells) * term
-
-    return [total(term) for term in terms]
 
 
 def bootstrap_answer(
@@ -241,13 +174,13 @@ def resample(
         elif design.block_scheme:
             remarks = (_length_sentence(length, design),) * target.n_values
     return Answer(
-        estimates=_observed(target, sample, cells),
+        estimates=observed(target, sample, cells),
         replicates=replicates.values,
         path=replicates.path,
         influence=_influence(target, sample, arrangement, seen, bca=method == "bca"),
         rounding=rounding(target, seen, np.maximum(scale, _largest(replicates.values)),
                           sample.n_rows),
-        n_rows=_rows_of(sample.n_rows, cells),
+        n_rows=rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
         remarks=remarks,
         errors=_linear_errors(target, sample, arrangement, seen, wanted=method == "studentized"),
@@ -299,21 +232,10 @@ def _length_sentence(length: float, design: Design) -> str:
     return f"blocks of {length:.4g} rows{mean}{chosen}"
 
 
-def units_of(target: Estimand, layout: Layout, *, drawn_vary: bool) -> Units | None:
-    """Return the units of an estimand's terms; None where it has none."""
-    return from_rows(target.terms, layout, drawn_vary=drawn_vary) if target.terms else None
-
-
 def _largest(replicates: Floats) -> Floats:
     """Largest absolute value among the replicates, 0 where none is defined."""
     largest: Floats = np.fmax.reduce(np.abs(replicates), axis=2)
     return np.nan_to_num(largest)
-
-
-def _rows_of(n_rows: int, cells: Slices | None) -> NDArray[np.int64]:
-    if cells is None:
-        return np.array([n_rows])
-    return np.bincount(cells.codes, minlength=len(cells.values))
 
 
 def _influence(
@@ -397,111 +319,3 @@ def warn_undefined(replicates: Floats, questions: Sequence[Question]) -> None:
             RuntimeWarning,
             stacklevel=6,  # the call of the procedure
         )
-
-
-def swap_answer(
-    questions: Sequence[Question],
-    sample: Sample,
-    run: Run,
-    *,
-    cells: Slices | None = None,
-    scale: Floats,
-) -> Answer:
-    """Swap the units of two systems at random.
-
-    Parameters
-    ----------
-    questions, sample, run, cells, scale
-        As in `bootstrap_answer`.
-    """
-    layout = sample.arrange(cells).layout
-    target = estimand(questions, sample.n_rows)
-    change = moves(questions, lambda terms: totals_of(terms, sample.n_rows, cells))
-    units = units_of(change, layout, drawn_vary=True)
-    differing = _differing(questions, change, units, layout)
-    measure = _exchanged(change, layout, sample)
-    replicates = swap(change, units, measure, layout, differing, 2 * sample.n_rows, run)
-    observed = _observed(target, sample, cells)
-    warn_undefined(replicates.values, questions)
-    edges = np.searchsorted(differing, layout.cell_offsets)
-    return Answer(
-        estimates=observed,
-        replicates=replicates.values,
-        path=replicates.path,
-        influence=None,
-        rounding=rounding(target, units_of(target, layout, drawn_vary=False), scale, sample.n_rows),
-        n_rows=_rows_of(sample.n_rows, cells),
-        n_units=np.diff(layout.cell_offsets),
-        n_differing=np.diff(edges),
-    )
-
-
-def _differing(
-    questions: Sequence[Question], change: Estimand, units: Units | None, layout: Layout
-) -> NDArray[np.int64]:
-    """Return the units that differ between the systems; others change nothing when swapped."""
-    if units is not None and units.sparse is None and not change.weighted:
-        differs = (units.varying != 0.0).any(axis=0)
-        return np.flatnonzero(differs)
-    n_rows = layout.n_units if layout.unit_of_row is None else layout.unit_of_row.size
-    rows = np.zeros(n_rows, np.bool_)
-    for question in questions:
-        assert question.b is not None
-        for x, y in zip(question.a.columns, question.b.columns, strict=True):
-            rows |= _unequal(x, y)
-    if layout.unit_of_row is None:
-        return np.flatnonzero(rows)
-    return np.unique(layout.unit_of_row[rows])
-
-
-def _unequal(x: Any, y: Any) -> NDArray[np.bool_]:
-    if isinstance(x, Labels):
-        number = {value: code for code, value in enumerate(x.values)}
-        # A missing label, -1, is the last.
-        translated = np.array([*(number.get(value, -2) for value in y.values), -1])
-        return np.asarray(x.codes != translated[y.codes])
-    return np.asarray((x != y) & ~(np.isnan(x) & np.isnan(y)))
-
-
-def _exchanged(
-    change: Estimand, layout: Layout, sample: Sample
-) -> Callable[[int, Floats], list[Floats]]:
-    """Return how to compute statistics of row weights after swaps."""
-    if not change.weighted:
-        return lambda *_: []
-    n = sample.n_rows
-    codes = np.arange(n) if layout.unit_of_row is None else layout.unit_of_row
-    twice = Layout(
-        np.concatenate([codes, codes]),
-        layout.n_units,
-        layout.offsets,
-        layout.cell_of_part,
-        layout.n_cells,
-    )
-    factors = None if sample.factors is None else np.concatenate([sample.factors] * 2)
-    rows = RowsOfCells.of(twice, factors, 2 * n)
-    pairs = zip(change.weighted[::2], change.weighted[1::2], strict=True)
-    both = [pooled(a, b) for a, b in pairs for _ in range(2)]
-    target = Estimand((), (), both, change.n_values, change.value)
-    return measure_exchanged(target, rows, np.arange(2 * n) < n)
-
-
-def pooled(a: Bound, b: Bound) -> Bound:
-    """Return a statistic of row weights with the rows of both systems, the first's first."""
-    assert isinstance(a.statistic, Weighted)
-    columns = [joined(x, y) for x, y in zip(a.columns, b.columns, strict=True)]
-    return Bound(a.statistic, columns, (), a.missing or b.missing)
-
-
-def joined(x: Any, y: Any) -> Any:
-    """Return a column with the rows of both, the first's first."""
-    if isinstance(x, Labels):
-        values = list(dict.fromkeys((*x.values, *y.values)))
-        number = {value: code for code, value in enumerate(values)}
-        translated = np.array([*(number[value] for value in y.values), -1])
-        codes = np.concatenate([x.codes, translated[y.codes]])
-        codes.flags.writeable = False
-        return Labels(codes, tuple(values))
-    joined = np.concatenate([x, y])
-    joined.flags.writeable = False
-    return joined

@@ -13,9 +13,10 @@ from fastboot.columns import Column, Source, load
 from fastboot.designs import Arrangement, Design, Slices
 from fastboot.rendering import count
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.estimand import Bound, bound
+from fastboot.statistics.bound import Bound, bound
+from fastboot.statistics.copies import Drawn
 
-__all__ = ["Sample", "factors_of", "few_units", "take"]
+__all__ = ["Sample", "factors_of", "few_units", "of_drawn", "take"]
 
 Floats = NDArray[np.float64]
 
@@ -101,9 +102,14 @@ def take(
     own = [] if weights is None else [Column(weights, "number", "weights")]
     rows = load([*wanted, *own, *design.columns], data, nan_policy)
     remaining = iter(rows.columns)
-    systems = [[next(remaining) for _ in statistic.columns] for statistic in statistics]
+    systems: list[Sequence[Any]] = [
+        [next(remaining) for _ in statistic.columns] for statistic in statistics
+    ]
     factors = factors_of(next(remaining)) if own else None
     keys = tuple(remaining)
+    slices = design.slices(keys)
+    cells = None if slices is None else slices.codes
+    statistics, systems = of_drawn(statistics, systems, design, keys, cells, factors)
     partners = {number: numbers for numbers in alike for number in numbers}
     bounds = []
     for number, (statistic, columns) in enumerate(zip(statistics, systems, strict=True)):
@@ -119,8 +125,39 @@ def take(
                 may_be_nan=nan_policy == "propagate",
             )
         )
-    slices = design.slices(keys)
     return Sample(tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys)
+
+
+def of_drawn(
+    statistics: Sequence[Statistic],
+    systems: Sequence[Sequence[Any]],
+    design: Design,
+    keys: Sequence[Any],
+    cells: NDArray[np.int64] | None,
+    factors: Floats | None,
+) -> tuple[list[Statistic], list[Sequence[Any]]]:
+    """Return statistics and their columns as they are for what a design draws.
+
+    Parameters
+    ----------
+    statistics, systems
+        Each with its columns.
+    design, keys
+        With its key columns.
+    cells
+        Of each row the sample and slice it is in, shape (n_rows,); None for one.
+    factors
+        Weights of the rows.
+    """
+    groups = tuple(key.codes for key in keys[: len(design.groups)])
+    inner = groups[1] if design.levels == "nested" and len(groups) > 1 else None
+    units = groups[:1] if design.levels == "nested" else groups
+    drawn = Drawn(units, inner, cells, factors)
+    known = [
+        statistic.of_drawn(columns, drawn)
+        for statistic, columns in zip(statistics, systems, strict=True)
+    ]
+    return [statistic for statistic, _ in known], [columns for _, columns in known]
 
 
 def factors_of(weights: Any) -> Floats:

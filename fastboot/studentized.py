@@ -13,8 +13,8 @@ sums if the weights of the drawn units change, by no more than themselves. So th
 asked for sums that data cannot have (a correlation above 1), and what its sums cannot do together
 has no share. On every column, the difference of the values at +-1/128 and at +-1/256, extrapolated
 to 0 (Richardson 1911). Measured against closed forms for five units and more: errors of means,
-ratios, F-scores and correlations are wrong by 1e-9 of themselves at most, and by 400 roundings of
-the value.
+ratios, F-scores and correlations are wrong by 1e-9 of themselves at most, and by 400 times the
+rounding error of the value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from fastboot.designs import Design
 from fastboot.jackknife import listed
-from fastboot.paths import Replicates, RowsOfCells, Run, plain_bootstrap
+from fastboot.measures import RowsOfCells
+from fastboot.paths import Replicates, Run, plain_bootstrap
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import Estimand, Question
 from fastboot.units import Layout, Place, Tally, Units
@@ -177,9 +178,10 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
         squares = np.empty((n_terms, n_terms, *shape))
         for (i, j), total in zip(pairs, sums[len(units.places) : -1], strict=True):
             squares[i, j] = squares[j, i] = total
-        negligible = by_cell((n_drawn + n_terms) * _NOISE * np.einsum("ii...->i...", squares))
-        shifts = totals - n_drawn * centres[:, :, None]
-        covariance = by_cell(squares - shifts[:, None] * shifts / n_drawn)
+        with np.errstate(all="ignore"):
+            negligible = by_cell((n_drawn + n_terms) * _NOISE * np.einsum("ii...->i...", squares))
+            shifts = totals - n_drawn * centres[:, :, None]
+            covariance = by_cell(squares - shifts[:, None] * shifts / n_drawn)
         drawn = by_cell(n_drawn)
 
         def of_sums(sums: Floats) -> Floats:
@@ -248,8 +250,10 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
             covariance = np.add.reduceat(within * factors, first_parts, axis=-1)
             negligible = (n_drawn + units.n_sums) * _NOISE * np.einsum("ii...->i...", covariance)
             errors.append(_errors(of_sums, sums, covariance, negligible)[1])
+    # A single unit varies in no term: 0 x 1 / 0 is not seen there.
+    alone = np.logical_or.reduceat(sizes == 1, first_parts)
     parts = np.bincount(layout.cell_of_part, minlength=layout.n_cells)
-    return LinearErrors(errors[0], errors[1], n_drawn - parts)
+    return LinearErrors(errors[0], np.where(alone, np.nan, errors[1]), n_drawn - parts)
 
 
 def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
@@ -306,7 +310,7 @@ def _factor(covariance: Floats, negligible: Floats) -> Floats:
     left = covariance.copy()
     factor = np.zeros_like(covariance)
     for i, least in enumerate(negligible):
-        there = ~(left[i, i] <= least)  # undefined ones too
+        there = ~((left[i, i] <= least) & (least < np.inf))  # undefined ones too
         factor[i:, i] = np.where(there, left[i:, i] / np.sqrt(left[i, i]), 0.0)
         column = factor[i:, i]
         left[i:, i:] -= column[:, None] * column

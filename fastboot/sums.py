@@ -37,6 +37,11 @@ _UNITS_PER_TALLIED_CLASS = 3
 # bench_kernels); in 10,000 units, at 18 terms.
 _MOST_TABLE_TERMS = 12
 
+_NOT_COLLAPSED = (
+    "`path` is 'collapse', which counts equal units; here the units must be listed one by one, "
+    "leave it None"
+)
+
 # Nanoseconds of one unit (class) in one replicate, for the length of a kernel call only.
 _COST = {
     "rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 14.0, "tables": 0.04, "sums": 0.3,
@@ -101,10 +106,7 @@ def bootstrap_additions(
         if classes is not None:
             additions.append(_class_draws(classes, int(draws[part]), keys[part], cell))
         elif path == "collapse":
-            raise ValueError(
-                "`path` is 'collapse', which counts equal units; here the units must be listed "
-                "one by one, leave it None"
-            )
+            raise ValueError(_NOT_COLLAPSED)
         elif path == "rows" or (path is None and size <= SMALL_PART) or draws[part] != size:
             one_by_one[part] = True
         else:
@@ -231,34 +233,46 @@ def _class_swaps(classes: Units, key: Key) -> Addition:
 
 
 def label_additions(
-    units: Units, n_first: NDArray[np.int64], seed: np.random.SeedSequence
+    units: Units, n_first: NDArray[np.int64], seed: np.random.SeedSequence, path: str | None
 ) -> list[Addition]:
     """Return the kernel calls that sum the units a random relabelling gives to the first sample.
 
     Parameters
     ----------
     units
-        Of both samples, with dense terms only.
+        Of both samples.
     n_first
         Units of the first sample in each part, shape (n_parts,).
     seed
         Of the words.
+    path
+        "collapse", "sums", or None to let the data decide.
     """
-    from fastboot.kernels.relabelling import add_label_sums
+    from fastboot.kernels.relabelling import add_class_label_sums, add_label_sums
 
     layout = units.layout
     keys = keys_of(seed, n_first.size)
+    per_class = _UNITS_PER_DRAWN_CLASS if path is None else 1
 
     def addition(part: int) -> Addition:
         start, size, chosen = int(layout.offsets[part]), int(layout.sizes[part]), int(n_first[part])
         cell = int(layout.cell_of_part[part])
+        classes = None if path == "sums" else collapse(units, start, start + size, per_class)
+        if classes is None and path == "collapse":
+            raise ValueError(_NOT_COLLAPSED)
 
         def add(first: int, sums: Floats) -> None:
             own = np.zeros((sums.shape[0], sums.shape[2]))
-            add_label_sums(units.varying, start, size, chosen, first, *keys[part], own)
+            last = chosen, first, *keys[part], own
+            if classes is None:
+                add_label_sums(units.varying, units.entries, start, size, *last)
+            else:
+                add_class_label_sums(classes.varying, classes.entries, classes.counts, *last)
             sums[:, cell] += own
 
-        return Addition("sums", _seconds("sums", len(units.varying), size), add)
+        way = "sums" if classes is None else "collapse"
+        n_listed = size if classes is None else classes.varying.shape[1]
+        return Addition(way, _seconds(way, units.n_sums, n_listed), add)
 
     return [addition(part) for part in range(n_first.size)]
 

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from fastboot.arguments import Rng, answer_options, check_flag, check_run
 from fastboot.columns import Source
 from fastboot.designs import Slices
+from fastboot.observation import observe
 from fastboot.paths import BOOTSTRAP_PATHS, Run
 from fastboot.pooling import Both, both, check_slices, designs_of, tables
 from fastboot.questions import Several, ask, pair_up, report
-from fastboot.resampling import Answer, observe, resample, warn_undefined
+from fastboot.resampling import Answer, resample, warn_undefined
 from fastboot.sample import Sample, take
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.estimand import Question, bound
+from fastboot.statistics.bound import bound
+from fastboot.statistics.estimand import Question
 from fastboot.tables import Table
 from fastboot.unpaired_results import UnpairedBootstrapResult
 
@@ -245,7 +247,7 @@ def _answer(
         rounding=of_a.rounding + of_b.rounding,
         n_rows=of_a.n_rows + of_b.n_rows,
         n_units=of_a.n_units + of_b.n_units,
-        remarks=tuple(dict.fromkeys((*of_a.remarks, *of_b.remarks))),
+        remarks=tuple(map(_sentence, of_a.remarks, of_b.remarks)),
         errors=_both(operator.sub, of_a.errors, of_b.errors),
         replicate_errors=_both(np.hypot, of_a.replicate_errors, of_b.replicate_errors),
     )
@@ -255,6 +257,11 @@ def _answer(
         for side, one in zip("ab", found, strict=True)
     }
     return answer, {"estimate_a": of_a.estimates, "estimate_b": of_b.estimates} | own
+
+
+def _sentence(of_a: str, of_b: str) -> str:
+    """Return what is said of both samples."""
+    return of_a if of_a == of_b else f"sample a: {of_a}; sample b: {of_b}"
 
 
 def _both(join: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

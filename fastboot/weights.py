@@ -137,9 +137,8 @@ def _fill_patterns(
         shares = np.full(len(weights), size)
         if size > SUPERBLOCK:
             fill_shares(superblock, size, first, *key, shares)
-        part = np.empty((len(weights), end - begin))
-        fill_pattern_weights(superblock, shares, first, law, *key, part)
-        weights[:, start + begin : start + end] = part
+        where = start + begin, end - begin
+        fill_pattern_weights(*where, superblock, shares, first, law, *key, weights)
 
 
 class Poisson:

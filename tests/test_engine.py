@@ -516,6 +516,51 @@ def test_replicates__same_bits_for_any_threads_and_batches(
             assert np.array_equal(expected, actual), (largest, n_threads)
 
 
+STATISTICS: dict[str, Callable[[str], Any]] = {
+    "order statistics": lambda system: fb.trimmed_mean(system, 0.1),
+    "ranks": lambda system: fb.spearman("gold", system),
+    "pairs of rows": lambda system: fb.kendall("gold", system),
+    "sorted scores": lambda system: fb.roc_auc("label", system),
+    "precision at every score": lambda system: fb.average_precision("label", system),
+    "tallies": lambda system: fb.calibration_error("label", system),
+    "classes": lambda system: fb.f_score("class", f"{system} class", average=None),
+    "sum over classes": lambda system: fb.f_score("class", f"{system} class", average="macro"),
+    "agreement": lambda system: fb.cohen_kappa("class", f"{system} class"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the statistic is undefined:RuntimeWarning")
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("procedure", [fb.paired_bootstrap, fb.approximate_randomization])
+@pytest.mark.parametrize("design", [{}, {"groups": "group"}, {"by": "group"}])
+def test_replicates__same_bits_of_any_statistic(
+    statistic: str,
+    procedure: Any,
+    design: dict[str, Any],
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """P2 for what runs on the weights of rows, a batch at a time, and in slices."""
+    n = 400
+    data = {name: rng.random(n) for name in ("a", "b", "gold")} | {
+        name: rng.integers(0, high, n)
+        for name, high in {"label": 2, "class": 9, "a class": 9, "b class": 9, "group": 20}.items()
+    }
+
+    def replicates(n_threads: int) -> Any:
+        make = STATISTICS[statistic]
+        return procedure(
+            make("a"), make("b"), data=data, rng=3, n_resamples=60, n_threads=n_threads, **design
+        ).replicates
+
+    expected = replicates(1)
+    monkeypatch.setattr(engine, "_SINGLE_THREAD_WORK", 0.0)
+    for largest in (1, 7, 4_096):
+        monkeypatch.setattr(engine, "_LARGEST_RANGE", largest)
+        for n_threads in (1, 3):
+            np.testing.assert_array_equal(expected, replicates(n_threads))
+
+
 @pytest.mark.parametrize("path", [path for path in PATHS if path != "enumeration"])
 @pytest.mark.parametrize("n", [13, 300])
 def test_replicates__same_in_a_longer_run(

@@ -14,18 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import SeedSequence
 from scipy import stats
-from statistical import assert_same_law
+from statistical import assert_same_distribution, assert_same_law
 
 import fastboot as fb
 from fastboot import reference
-from fastboot.compiler import kernel
-from fastboot.kernels.philox import LABELS
-from fastboot.kernels.relabelling import _decided, fill_all_labels, fill_label_weights
+from fastboot.kernels.relabelling import (
+    add_class_label_sums,
+    add_label_sums,
+    fill_all_labels,
+    fill_label_weights,
+)
 from fastboot.permutation import permutation_test
+from fastboot.units import Tally, from_rows, one_part
 
 SEED = 11
-# 3 to 5: the 4 units of a counter; 255 to 257: the units whose words are drawn at a time.
-SIZES = (1, 3, 4, 5, 100, 255, 256, 257, 1_000)
+# 31 to 33: the units of a word; 127 to 129: those of a counter.
+SIZES = (1, 2, 5, 31, 32, 33, 100, 127, 128, 129, 1_000)
 # Survival of mice in days (Efron and Tibshirani 1993, table 2.1).
 TREATED = [94, 197, 16, 38, 99, 141, 23]
 UNTREATED = [52, 104, 146, 10, 50, 31, 40, 27, 46]
@@ -57,7 +61,7 @@ def mean(rows: list[Fraction]) -> Fraction:
 # Kernels.
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.5, 0.75, 0.998, 1.0])
 @pytest.mark.parametrize("n", SIZES)
 def test_labels__reference(n: int, share: float) -> None:
     """Every unit has the reference's label, and units of other parts are left alone."""
@@ -71,39 +75,61 @@ def test_labels__reference(n: int, share: float) -> None:
     assert (np.delete(weights, range(2, n + 2), axis=1) == 7.0).all()
 
 
-@kernel
-def _decisions(rests: Any, lefts: Any, units: Any, k0: Any, k1: Any, out: Any) -> None:
-    for i in range(out.size):
-        out[i] = _decided(rests[i], lefts[i], units[i], 9, k0, k1)
+@pytest.mark.parametrize("chosen", [0, 1, 30, 4_150, 8_290])
+def test_labels__many_units(chosen: int) -> None:
+    """More counters than are drawn at a time; shares far below and above 1 in 256."""
+    weights = np.empty((1, 8_300))
+    fill_label_weights(0, 8_300, chosen, 0, *key_of(), weights)
+
+    assert weights[0].tolist() == reference.labels(8_300, chosen, SEED, 0)
 
 
-def test_labels__further_digits() -> None:
-    """Where the first digit does not decide (once in 2**32), the next ones do."""
-    n = 1_000
-    drawn = np.random.default_rng(0)
-    lefts = drawn.integers(2, 2**31, n)
-    rests = drawn.integers(1, lefts)  # of the share, in units of left * 2**32
-    units = np.arange(n)
-    # The second digit does not decide in the last one: it is the first digit of rest / left.
-    word = reference.philox((units[-1].item() // 4, 0, 9, LABELS + 256), reference.key(SEED))
-    lefts[-1], rests[-1] = 2**31 - 1, math.ceil(word[3] * (2**31 - 1) / 2**32)
-    out = np.empty(n)
-    _decisions(rests, lefts, units, *key_of(), out)
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 128, 300])
+def test_label_sums__same_draws(n: int, rng: np.random.Generator) -> None:
+    """Sums of integers over the units chosen are exact."""
+    terms = rng.integers(0, 1_000, (2, n + 5)).astype(float)
+    tally = rng.integers(0, 3, n + 5)
+    units = from_rows([*terms, Tally(tally, 3)], one_part(n + 5))
+    chosen = n // 3
+    weights, sums = np.zeros((6, n + 5)), np.ones((5, 6))
+    fill_label_weights(2, n, chosen, 4, *key_of(), weights)
+    add_label_sums(units.varying, units.entries, 2, n, chosen, 4, *key_of(), sums)
 
-    def below(rest: int, left: int, unit: int) -> bool:
-        digit = 1
-        while 0 < rest < left:
-            purpose = LABELS + (digit << 8)
-            words = reference.philox((unit // 4, 0, 9, purpose), reference.key(SEED))
-            rest, digit = rest * 2**32 - words[unit % 4] * left, digit + 1
-        assert digit == 2 + (unit == n - 1)
-        return rest > 0
-
-    listed = zip(rests.tolist(), lefts.tolist(), units.tolist(), strict=True)
-    assert (out > 0).tolist() == [below(*one) for one in listed]
+    expected = np.concatenate([terms, np.eye(3)[tally].T]) @ weights.T
+    assert (sums == 1.0 + expected).all()
 
 
-@pytest.mark.parametrize("n,chosen", [(6, 3), (7, 2), (5, 4)])
+@pytest.mark.parametrize("chosen", [0, 1, 40, 399, 650, 1_000])
+@pytest.mark.parametrize("counts", [(1_000,), (10, 990), (400, 1, 580, 19)])
+def test_class_labels__reference(counts: tuple[int, ...], chosen: int) -> None:
+    """Of every class as many are chosen as in the reference."""
+    n = len(counts)
+    terms, multiplicities = np.arange(2.0 * n).reshape(2, n) ** 2, np.array(counts)
+    units = from_rows([*terms, Tally(np.arange(n), n)], one_part(n), drawn_vary=True)
+    multiplicities.flags.writeable = False
+    sums = np.zeros((len(units.varying) + n, 30))
+    arguments = units.varying, units.entries, multiplicities, chosen
+    add_class_label_sums(*arguments, 5, *key_of(), sums)
+
+    expected = [reference.class_labels(counts, chosen, SEED, 5 + r) for r in range(30)]
+    assert sums[len(units.varying) :].T.tolist() == expected
+    assert (sums[: len(units.varying)] == units.varying @ np.array(expected).T).all()
+
+
+def test_class_labels__hypergeometric() -> None:
+    """The number of a class is hypergeometric; fails by chance once in a million."""
+    counts, chosen = np.array([40, 960]), 300
+    counts.flags.writeable = False
+    units = from_rows([np.array([1.0, 0.0])], one_part(2))
+    sums = np.zeros((1, 20_000))
+    add_class_label_sums(units.varying, units.entries, counts, chosen, 0, *key_of(), sums)
+
+    law = stats.hypergeom(1_000, chosen, 40).pmf(np.arange(41))
+    found = np.bincount(sums[0].astype(int), minlength=41)
+    assert_same_law(found.tolist(), law.tolist(), detects=0.025)
+
+
+@pytest.mark.parametrize("n,chosen", [(6, 3), (7, 2), (7, 5), (5, 4), (9, 1)])
 def test_labels__uniform(n: int, chosen: int) -> None:
     """Every subset is equally likely; fails by chance once in a million."""
     weights = np.empty((40_000, n))
@@ -156,16 +182,60 @@ def test_all_labels__large_part() -> None:
 # Replicates.
 
 
-def test_mean__reference(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("path", ["sums", "weights"])
+def test_mean__reference(path: str, rng: np.random.Generator) -> None:
     """Sums of integers are exact, so every replicate is equal to the last bit."""
     a, b = rng.integers(-9, 10, 37), rng.integers(-9, 10, 25)
-    result = permutation_test(a, b, rng=SEED, n_resamples=50)
+    result = permutation_test(a, b, rng=SEED, n_resamples=50, path=path)
 
     expected = [difference([*a, *b], reference.labels(62, 37, SEED, r)) for r in range(50)]
 
     assert result.replicates.tolist() == expected
-    assert result.path == "labels"
+    assert result.path == path
     assert result.estimate == a.mean() - b.mean()
+
+
+def test_accuracy__classes(rng: np.random.Generator) -> None:
+    """Right and wrong answers collapse to two classes, first met first, in each stratum."""
+    gold, predicted = rng.integers(0, 2, (2, 2_000))
+    split = 900
+    right = gold == predicted
+    result = permutation_test(
+        fb.accuracy(gold[:split], predicted[:split]),
+        fb.accuracy(gold[split:], predicted[split:]),
+        rng=SEED,
+        n_resamples=30,
+    )
+
+    assert result.path == "collapse"
+    classes = [right == right[0], right != right[0]]
+    counts = [int(members.sum()) for members in classes]
+    for r, replicate in enumerate(result.replicates):
+        taken = reference.class_labels(counts, split, SEED, r)
+        n_right = taken[0] if right[0] else taken[1]
+        assert replicate == n_right / split - (right.sum() - n_right) / (2_000 - split)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_paths__one_law(average: str, rng: np.random.Generator) -> None:
+    """Tallies by class: "sums" and "weights" are the same draws, "collapse" has the same law."""
+    gold, predicted = rng.integers(0, 3, (2, 700))
+    gold, predicted = gold.astype(str), predicted.astype(str)
+    found = {
+        path: permutation_test(
+            fb.f_score(gold[:300], predicted[:300], average=average),
+            fb.f_score(gold[300:], predicted[300:], average=average),
+            rng=SEED,
+            path=path,
+            n_resamples=20_000,
+        )
+        for path in ("sums", "weights", "collapse")
+    }
+
+    assert {path: result.path for path, result in found.items()} == {path: path for path in found}
+    rounding = found["sums"].rounding
+    assert np.abs(found["sums"].replicates - found["weights"].replicates).max() <= rounding
+    assert_same_distribution(found["sums"].replicates, found["collapse"].replicates, detects=0.08)
 
 
 def test_groups_and_strata__reference(rng: np.random.Generator) -> None:
@@ -286,7 +356,7 @@ def test_enumeration__reference(rng: np.random.Generator) -> None:
     assert medians.exact
     assert not permutation_test(a, b, n_resamples=125).exact
     assert permutation_test(a, b, n_resamples=10, path="enumeration").n_resamples == 126
-    assert permutation_test(a, b, n_resamples=500, path="labels").n_resamples == 500
+    assert permutation_test(a, b, n_resamples=500, path="sums").n_resamples == 500
 
 
 def test_threads__same_bits(rng: np.random.Generator) -> None:
@@ -392,7 +462,7 @@ def test_min_pvalue__beyond_floats() -> None:
 def test_sampled__agrees_with_exact() -> None:
     """A sampled p-value is within six standard errors (2e-9) of the exact one."""
     exact = permutation_test(TREATED, UNTREATED, n_resamples=11_440)
-    sampled = permutation_test(TREATED, UNTREATED, rng=SEED, path="labels", add_one=False)
+    sampled = permutation_test(TREATED, UNTREATED, rng=SEED, path="sums", add_one=False)
 
     error = math.sqrt(exact.pvalue * (1.0 - exact.pvalue) / sampled.n_resamples)
     assert abs(sampled.pvalue - exact.pvalue) <= 6.0 * error
@@ -496,7 +566,7 @@ A, B = [1.0, 2.0, 3.0], [1.0, 2.0]
 @pytest.mark.parametrize(
     "options,error,message",
     [
-        ({"path": "tables"}, ValueError, "`path` is 'tables'; choose one of enumeration, labels"),
+        ({"path": "tables"}, ValueError, "`path` is 'tables'; choose one of enumeration, coll"),
         ({"groups": [1, 2, 3]}, TypeError, r"`groups` is a list; the samples .* tuple of two"),
         ({"weights": np.ones(3)}, TypeError, "`weights` is a ndarray; the samples"),
         ({"strata": ([1, 1, 2], None)}, TypeError, "`strata` is given for sample a but None for b"),
@@ -525,6 +595,12 @@ def test_messages__measures() -> None:
     """Both samples are measured alike, or not compared so."""
     with pytest.raises(TypeError, match=r"`a` is mean and `b` is median; .*unpaired_bootstrap"):
         permutation_test(A, fb.median(B))
+
+
+def test_messages__paths() -> None:
+    """What a path cannot do is refused."""
+    with pytest.raises(ValueError, match="`path` is 'sums', which adds up terms; median needs"):
+        permutation_test(fb.median(A), fb.median(B), path="sums", n_resamples=9)
 
 
 def test_messages__enumeration() -> None:

@@ -15,13 +15,19 @@ import pyarrow.parquet as pq
 import pytest
 from enumeration import DEVIATIONS, assert_standard_error
 from scipy import stats
-from statistical import assert_rate
+from statistical import FALSE_FAILURE, assert_rate
 
 import fastboot as fb
-from fastboot.analytic import cluster_standard_errors, normal_interval, t_interval
+from fastboot.permutation import permutation_test
+from fastboot.unpaired import unpaired_bootstrap
 
 DATA = Path(__file__).with_name("data")
 SEED = 20_240_304
+
+
+def near(expected: Any) -> Any:
+    """Equal but for rounding of sums of values up to 500."""
+    return pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def read(name: str, counts: str | None = None) -> dict[str, Any]:
@@ -176,9 +182,8 @@ def test_mqm__three_ratings_of_a_segment(unit: str | None, n_units: int, error: 
     assert 0.14809902784415413 == pytest.approx(result.estimate, abs=2.0**-20)  # float32 there
     neglected = 0 if unit in {None, "segment"} else 1 / n_units
     assert_standard_error(result, error, neglected=neglected + 2.0**-20)
-    d = a - b
-    formula = cluster_standard_errors((d - d.mean()) / d.size, groups)
-    assert error == pytest.approx(formula.cr0, rel=2.0**-20)
+    assert result.analytic_errors is not None
+    assert error == pytest.approx(result.analytic_errors.cr0, rel=2.0**-20)
 
 
 def test_mqm__segments_and_raters_crossed() -> None:
@@ -363,15 +368,15 @@ def test_peer_prediction__t(
     result = fb.bootstrap(x, rng=SEED)
     assert_standard_error(result, deviation / math.sqrt(n))
     assert error == pytest.approx(deviation / math.sqrt(n), abs=0.0005 * 1.03)
-    errors = cluster_standard_errors((x - x.mean()) / n)
+    errors = result.analytic_errors
+    assert errors is not None
     # Three digits after the point of mean, deviation and t.
     uncertain = abs(t) * 0.0005 * (1 / abs(mean) + 1 / deviation) + 0.0005
     assert t == pytest.approx(result.estimate / errors.cr1, abs=uncertain)
     if pvalue > 1e-12:  # else the level is 1
         # The interval of level 1 - p has an end at 0. p has four digits, and moves t by less than
         # its relative error.
-        interval = t_interval(mean, errors.cr1, n - 1, confidence_level=1 - pvalue)
-        end = min(interval[:2], key=abs)
+        end = min(result.analytic_interval("t", 1 - pvalue)[:2], key=abs)
         assert abs(end) <= (uncertain + 0.0005 + 1e-3 * pvalue) * errors.cr1
 
 
@@ -380,11 +385,10 @@ def test_dror__t() -> None:
     mean, deviation, n = -1.7190431, 20.990674987646045, 1_000
     x = sample_with(mean, deviation * math.sqrt((n - 1) / n), n)
     result = fb.bootstrap(x, rng=SEED)
-    errors = cluster_standard_errors((x - x.mean()) / n)
+    errors = result.analytic_errors
+    assert errors is not None
     assert -2.5897650243243633 == pytest.approx(result.estimate / errors.cr1, rel=1e-12)
-    end = t_interval(
-        mean, errors.cr1, n - 1, confidence_level=1 - 0.00487195100707, alternative="less"
-    ).high
+    end = result.analytic_interval("t", 1 - 0.00487195100707, "less").high
     # p is printed with 12 digits.
     assert 0 == pytest.approx(end / errors.cr1, abs=1e-9)
 
@@ -411,11 +415,124 @@ def test_gravity__strata() -> None:
     # Printed normal interval, less the bias of 999 resamples: each end is off by the error of the
     # bias, and by that of the standard error times 1.96.
     off = DEVIATIONS * 1.5467 * math.hypot(1 / math.sqrt(999), 1.96 / math.sqrt(2 * 999))
-    ours = normal_interval(result.estimate, result.standard_error)
+    ours = result.interval(method="normal")
     assert [-5.897, 0.190] == pytest.approx(list(ours[:2]), abs=off)
     # Without strata the numbers of both series vary.
     free = fb.bootstrap(difference, n_resamples=99_999, rng=SEED)
     assert free.standard_error > result.standard_error
+    # The same as two samples.
+    samples = unpaired_bootstrap(g[series == 7], g[series == 8], n_resamples=99_999, rng=SEED)
+    assert near(result.estimate) == samples.estimate
+    assert_standard_error(samples, 1.5467233782810863)
+
+
+def assert_printed_studentized(result: Any, low: float, high: float) -> None:
+    """Assert that limits printed after 999 resamples have their share of our law of t below them.
+
+    The k-th of 999 values has a Beta(k, 1000 - k) share below it; the limits are estimate - t x
+    error, with the 975th and the 25th t.
+    """
+    t = (result.replicates - result.estimate) / result.replicate_standard_errors
+    error = result.analytic_errors.cr0
+    for limit, k in ((low, 975), (high, 25)):
+        share = np.mean(t < (result.estimate - limit) / error)
+        ends = stats.beta.ppf([FALSE_FAILURE / 2, 1 - FALSE_FAILURE / 2], k, 1_000 - k)
+        assert ends[0] < share < ends[1]
+        ours = result.interval()
+        assert near(result.estimate - np.quantile(t, k / 1_000) * error) == ours[k == 25]
+
+
+def test_gravity__studentized() -> None:
+    """Bootstrap-t interval (-7.370, -0.052) of the difference, in R's boot with 999 resamples."""
+    g, series = (np.array(column) for column in GRAVITY.values())
+    seven, eight = (fb.ratio(g * (series == s), series == s) for s in (7, 8))
+    difference = fb.combine(lambda a, b: a - b, seven, eight)
+    result = fb.bootstrap(
+        difference, strata=series, method="studentized", n_resamples=99_999, rng=SEED
+    )
+    assert_printed_studentized(result, -7.370, -0.052)
+
+
+def test_aircondit__studentized() -> None:
+    """Bootstrap-t interval (45.6, 295.8) of the mean (Davison and Hinkley 1997, example 1.1)."""
+    hours = [3, 5, 7, 18, 43, 85, 91, 98, 100, 130, 230, 487]
+    result = fb.bootstrap(hours, method="studentized", n_resamples=99_999, rng=SEED)
+    assert_printed_studentized(result, 45.6, 295.8)
+
+
+def test_city__linear_normal_interval() -> None:
+    """R's norm.ci with var.linear of the city ratio: (1.167046, 1.873579)."""
+    population = [138, 93, 61, 179, 48, 37, 29, 23, 30, 2]
+    later = [143, 104, 69, 260, 75, 63, 50, 48, 111, 50]
+    result = fb.bootstrap(fb.ratio(later, population), n_resamples=9, rng=SEED)
+    limits = list(result.analytic_interval("cr0")[:2])
+    # R's differentiation is numerical: its limits are 4e-6 and 4e-6 off the exact ones.
+    assert [1.167046, 1.873579] == pytest.approx(limits, abs=5e-6)
+
+
+def test_inspect__accuracy() -> None:
+    """Accuracy 0.8 +- 0.13333333333333333 of ten, .6667 +- .3333 of three (logs of inspect_ai)."""
+    for right, n, error in ((8, 10, 0.13333333333333333), (2, 3, 1 / 3)):
+        result = fb.bootstrap([1] * right + [0] * (n - right), n_resamples=9, rng=SEED)
+        assert result.analytic_errors is not None
+        assert near([right / n, error]) == [result.estimate, result.analytic_errors.cr1]
+
+
+# Textbooks: survival of treated and untreated mice (Efron and Tibshirani 1993, table 2.1)
+
+TREATED = [94, 197, 16, 38, 99, 141, 23]
+UNTREATED = [52, 104, 146, 10, 50, 31, 40, 27, 46]
+
+
+def test_mouse__means_and_errors() -> None:
+    """Table 2.1: means 86.86 and 56.22, errors 25.24 and 14.14; difference 30.63, error 28.93."""
+    printed = []
+    for mouse in (TREATED, UNTREATED):
+        result = fb.bootstrap(mouse, n_resamples=9, rng=SEED)
+        assert result.analytic_errors is not None
+        printed += [f"{result.estimate:.2f}", f"{result.analytic_errors.cr1:.2f}"]
+    assert ["86.86", "25.24", "56.22", "14.14"] == printed
+    assert "28.93" == f"{math.hypot(25.235489533052238, 14.138970748507845):.2f}"
+    difference = unpaired_bootstrap(TREATED, UNTREATED, n_resamples=99_999, rng=SEED)
+    assert "30.63" == f"{difference.estimate:.2f}"
+    assert_standard_error(difference, 26.89893016721114)  # with the plug-in variances
+
+
+def test_mouse__permutations() -> None:
+    """All 11,440 divisions: 1,608 as extreme, 19 of them ties; printed .132 after 1,000."""
+    result = permutation_test(TREATED, UNTREATED, n_resamples=11_440)
+    greater = result.test("greater")
+    assert ("enumeration", 11_440, 1_608) == (result.path, result.n_resamples, greater.n_extreme)
+    assert 0.14055944055944056 == greater.pvalue
+    assert 0.27814685314685317 == result.pvalue
+    assert_rate(132, 1_000, greater.pvalue, detects=0.1)
+    assert 19 == np.isclose(result.replicates, result.estimate).sum()
+
+
+def test_mouse__shift_test() -> None:
+    """The shift test's p-values from the exact law of two independent sums.
+
+    Their ways of 7 and of 9 draws are convolutions; differences are compared in 63rds, whole
+    numbers.
+    """
+    laws = []
+    for mouse in (TREATED, UNTREATED):
+        one, law = np.bincount(mouse) / len(mouse), np.ones(1)
+        for _ in mouse:
+            law = np.convolve(law, one)
+        laws.append(law)
+    sums = [np.arange(law.size) for law in laws]
+    observed = 9 * sum(TREATED) - 7 * sum(UNTREATED)
+    shifted = 9 * sums[0][:, None] - 7 * sums[1] - observed
+    mass = np.outer(*laws)
+    result = unpaired_bootstrap(TREATED, UNTREATED, n_resamples=99_999, rng=SEED)
+    for side, extreme in (
+        ("two-sided", abs(shifted) >= observed),
+        ("greater", shifted >= observed),
+        ("less", shifted <= observed),
+    ):
+        count = result.test(side).n_extreme
+        assert_rate(count, 99_999, float(mass[extreme].sum()), detects=0.02)
 
 
 # Real labels: the SMS Spam Collection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -179,6 +180,24 @@ def test_designs__each_sample(options: dict[str, Any], rng: np.random.Generator)
     assert result.standard_error == pytest.approx(math.hypot(*errors), rel=6 * 0.016 * math.sqrt(2))
 
 
+def test_block_length__of_each_sample(rng: np.random.Generator) -> None:
+    """A length chosen by the data is chosen for each sample, and said."""
+    a, b = np.cumsum(rng.normal(size=(2, 60)), axis=1)
+    table = unpaired_bootstrap(
+        [fb.mean(a), fb.total(a)],
+        [fb.mean(b[:40]), fb.total(b[:40])],
+        scheme="stationary",
+        rng=SEED,
+        n_resamples=9,
+    )
+    assert re.fullmatch(
+        r"sample a: blocks of .* \(Politis and White 2004\); sample b: blocks of .*",
+        table["total"].notes[0],
+    )
+    same = unpaired_bootstrap(a, b, scheme="moving", block_length=5, rng=SEED, n_resamples=9)
+    assert same.notes == ("blocks of 5 rows",)
+
+
 def test_threads__same_bits(rng: np.random.Generator) -> None:
     """Replicates depend on the seed and their number only."""
     a, b = rng.normal(size=300), rng.normal(size=200)
@@ -224,6 +243,27 @@ def test_standard_error__strata(rng: np.random.Generator) -> None:
         for code in np.unique(codes)
     )
     assert_standard_error(result, math.sqrt(variance))
+
+
+def test_studentized__errors_of_both(rng: np.random.Generator) -> None:
+    """Standard errors, observed and of every replicate, are those of both samples together."""
+    a, b = rng.exponential(size=30), rng.exponential(size=20)
+    result = unpaired_bootstrap(a, b, method="studentized", rng=SEED, n_resamples=25)
+
+    def error(x: Any, y: Any) -> float:
+        return math.sqrt(np.var(x) / x.size + np.var(y) / y.size)
+
+    assert result.replicate_standard_errors is not None
+    assert result.analytic_errors is not None
+    expected = [error(a[rows(0, 30, r)], b[rows(1, 20, r)]) for r in range(25)]
+    # Second moments of 50 values cancel to a variance of no less than a tenth of them.
+    assert result.replicate_standard_errors == pytest.approx(np.array(expected), rel=1e-12)
+    assert result.analytic_errors.cr0 == pytest.approx(error(a, b), rel=1e-12)
+    t = (result.replicates - result.estimate) / expected
+    low, high = np.quantile(t, [0.025, 0.975])
+    assert result.confidence_interval[:2] == pytest.approx(
+        (result.estimate - high * error(a, b), result.estimate - low * error(a, b)), rel=1e-10
+    )
 
 
 def test_pvalue__shift_rule(rng: np.random.Generator) -> None:

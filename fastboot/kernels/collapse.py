@@ -14,7 +14,7 @@ from fastboot.compiler import inlined, kernel
 from fastboot.kernels.binomial import binomial_scratch, draw_binomials, draw_fair_binomials
 from fastboot.kernels.philox import CLASSES, FLIPS
 
-__all__ = ["add_class_sums", "add_class_swap_sums", "find_classes"]
+__all__ = ["add_class", "add_class_sums", "add_class_swap_sums", "find_classes"]
 
 # Multiplier of a 64-bit multiplicative hash: 2**64 / golden ratio (Knuth, TAOCP 3, section 6.4).
 _HASH = np.uint64(0x9E3779B97F4A7C15)
@@ -62,7 +62,7 @@ def find_classes(bits, table, members, counts):
 
 
 @inlined
-def _add_class(weights, terms, entries, u, sums):
+def add_class(weights, terms, entries, u, sums):
     """Weights of class u in all replicates times its terms, and the entries of its tallies."""
     offsets, places, values = entries
     n_terms = terms.shape[0]
@@ -93,7 +93,7 @@ def add_class_sums(terms, entries, counts, n_draws, first, key_0, key_1, sums):
         draw_binomials(left, counts[u], units, u, first, CLASSES, key_0, key_1, scratch, drawn)
         left -= drawn
         units -= counts[u]
-        _add_class(drawn, terms, entries, u, sums)
+        add_class(drawn, terms, entries, u, sums)
 
 
 @kernel
@@ -110,4 +110,4 @@ def add_class_swap_sums(terms, entries, counts, first, key_0, key_1, sums):
     scratch = binomial_scratch(n_replicates)
     for u in range(counts.size):
         draw_fair_binomials(counts[u], u, first, FLIPS, key_0, key_1, trials, scratch, swapped)
-        _add_class(swapped, terms, entries, u, sums)
+        add_class(swapped, terms, entries, u, sums)

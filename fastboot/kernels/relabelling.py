@@ -4,6 +4,8 @@ Every unit is chosen with the same probability, a multiple of 1/256 near the wan
 random bits: a bit a unit for a half, up to eight for others. The choice is uniform among those of
 its size, whatever that is, and stays so when units drawn at random are added or taken away until
 it has the wanted size. So every subset of that size is equally likely, exactly.
+
+Of classes of equal units only the number chosen counts: a binomial for each, then single units.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import inlined, kernel
-from fastboot.kernels.philox import ATTEMPT, LABELS, fill_positions
+from fastboot.kernels.binomial import binomial_scratch, draw_binomials
+from fastboot.kernels.collapse import add_class
+from fastboot.kernels.philox import ATTEMPT, CLASSES, LABELS, fill_positions
 from fastboot.kernels.places import BUFFER, draw_places
 
-__all__ = ["add_label_sums", "fill_all_labels", "fill_label_weights"]
+__all__ = ["add_class_label_sums", "add_label_sums", "fill_all_labels", "fill_label_weights"]
 
 _DIGITS = 8
 _WORD_UNITS = 32
@@ -119,32 +123,86 @@ def fill_label_weights(start, size, chosen, first, key_0, key_1, weights):
 
 
 @kernel
-def add_label_sums(terms, start, size, chosen, first, key_0, key_1, sums):
+def add_label_sums(terms, entries, start, size, chosen, first, key_0, key_1, sums):
     """Sums of the chosen units for consecutive replicates; the choices of `fill_label_weights`.
 
     terms : shape (n_terms, n_units), float64
-    sums : shape (n_terms, n_replicates), added to
+    entries : of tallies, see `add_pattern_products`
+    sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
+    offsets, columns, values = entries
+    n_terms = terms.shape[0]
     words = np.empty((_POSITIONS, 4), np.uint32)
     places = np.empty(BUFFER, np.int64)
     bits = np.empty((size // _POSITION_UNITS + 1, 4), np.uint32)
     n_whole = size // _WORD_UNITS
     for r in range(sums.shape[1]):
         _draw_labels(size, chosen, first + r, key_0, key_1, words, places, bits)
-        for k in range(sums.shape[0]):
+        for k in range(n_terms):
             term = terms[k, start : start + size]
             total = 0.0
             for i in range(n_whole):
                 word = np.uint32(bits[i // 4, i % 4])
-                values = term[i * _WORD_UNITS : (i + 1) * _WORD_UNITS]
+                own = term[i * _WORD_UNITS : (i + 1) * _WORD_UNITS]
                 for j in range(_WORD_UNITS):
-                    own = np.float64((word >> np.uint32(j)) & np.uint32(1))
-                    total += own * values[j]
+                    total += np.float64((word >> np.uint32(j)) & np.uint32(1)) * own[j]
             word = np.uint32(bits[n_whole // 4, n_whole % 4])
-            for j in range(size - n_whole * _WORD_UNITS):
-                own = np.float64((word >> np.uint32(j)) & np.uint32(1))
-                total += own * term[n_whole * _WORD_UNITS + j]
+            own = term[n_whole * _WORD_UNITS :]
+            for j in range(own.size):
+                total += np.float64((word >> np.uint32(j)) & np.uint32(1)) * own[j]
             sums[k, r] += total
+        if offsets.size > 0:
+            for i in range(size):
+                word = np.uint32(bits[i // _POSITION_UNITS, i // _WORD_UNITS % 4])
+                if (word >> np.uint32(i % _WORD_UNITS)) & np.uint32(1):
+                    for e in range(offsets[start + i], offsets[start + i + 1]):
+                        sums[n_terms + columns[e], r] += values[e]
+
+
+@kernel
+def add_class_label_sums(terms, entries, counts, chosen, first, key_0, key_1, sums):
+    """Sums of the chosen units of all classes for consecutive replicates.
+
+    terms : shape (n_terms, n_classes); counts : shape (n_classes,), int64
+    entries : of tallies, see `add_pattern_products`
+    sums : shape (n_terms + terms of tallies, n_replicates), added to
+    """
+    n_classes, n_replicates = counts.size, sums.shape[1]
+    trials = np.empty(n_replicates)
+    scratch = binomial_scratch(n_replicates)
+    taken = np.empty((n_classes, n_replicates))
+    n_units = counts.sum()
+    for u in range(n_classes):
+        trials[:] = counts[u]
+        draw_binomials(trials, chosen, n_units, u, first, CLASSES, key_0, key_1, scratch, taken[u])
+    starts = np.zeros(n_classes + 1, np.int64)
+    starts[1:] = np.cumsum(counts)
+    words = np.empty((_POSITIONS, 4), np.uint32)
+    places = np.empty(BUFFER, np.int64)
+    for r in range(n_replicates):
+        _complete(starts, chosen, first + r, key_0, key_1, words, places, taken[:, r])
+    for u in range(n_classes):
+        add_class(taken[u], terms, entries, u, sums)
+
+
+@inlined
+def _complete(starts, chosen, replicate, key_0, key_1, words, places, taken):
+    """Add units, or take them away; the units of class u that are chosen are its first taken[u]."""
+    missing = chosen - np.int64(taken.sum())
+    adds = missing > 0
+    missing = abs(missing)
+    position = 0
+    while missing:
+        n_positions = (min(BUFFER, missing) + 3) // 4
+        drawn = draw_places(
+            position, 4 * n_positions, starts[-1], 0, replicate, key_0, key_1, words, places
+        )
+        position += n_positions
+        for i in range(drawn):
+            u = np.searchsorted(starts, places[i], side="right") - 1
+            if missing and (places[i] - starts[u] < taken[u]) != adds:
+                taken[u] += 1.0 if adds else -1.0
+                missing -= 1
 
 
 @kernel

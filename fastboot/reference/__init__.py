@@ -30,7 +30,13 @@ from fastboot.reference.exact import (
     bootstrap_pvalue,
     randomization_pvalue,
 )
-from fastboot.reference.relabelling import LABELS, all_labels, labels, permutation_pvalue
+from fastboot.reference.relabelling import (
+    LABELS,
+    all_labels,
+    class_labels,
+    labels,
+    permutation_pvalue,
+)
 from fastboot.reference.schemes import (
     block_rows,
     crossed_rows,
@@ -57,6 +63,7 @@ __all__ = [
     "block_rows",
     "bootstrap_pvalue",
     "bootstrap_rows",
+    "class_labels",
     "crossed_rows",
     "exponential_weights",
     "key",

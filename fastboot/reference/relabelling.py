@@ -7,14 +7,15 @@ away, until there are as many as wanted. Given its size, the choice is uniform a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import accumulate, combinations, count, islice, product
 from typing import TypeVar
 
-from fastboot.reference.draws import PLACES, Key, Seed, key, philox, places
+from fastboot.reference.draws import CLASSES, PLACES, Key, Seed, binomial, key, philox, places
 
-__all__ = ["LABELS", "all_labels", "labels", "permutation_pvalue"]
+__all__ = ["LABELS", "all_labels", "class_labels", "labels", "permutation_pvalue"]
 
 Row = TypeVar("Row")
 
@@ -26,12 +27,12 @@ def labels(n: int, chosen: int, seed: Seed, replicate: int) -> list[bool]:
     """Choose `chosen` of n units.
 
     >>> labels(5, 2, 0, 0)
-    [True, False, True, False, False]
+    [True, True, False, False, False]
     """
     words = key(seed)
     # The share in 256ths, rounded away from a half.
     near = 256 * chosen // n if 2 * chosen <= n else 256 - 256 * (n - chosen) // n
-    flags = [_number(unit, replicate, words) < near for unit in range(n)]
+    flags = [number < near for number in islice(_numbers(replicate, words), n)]
     adds = sum(flags) < chosen
     draws = places(n, (0, replicate, PLACES), words)
     while sum(flags) != chosen:
@@ -39,14 +40,39 @@ def labels(n: int, chosen: int, seed: Seed, replicate: int) -> list[bool]:
     return flags
 
 
-def _number(unit: int, replicate: int, key: Key) -> int:
-    """Eight binary digits, from the highest on; a digit is 0 where its bit is 1."""
-    position, bit = divmod(unit, 128)
-    number = 0
-    for digit in range(1, 9):
-        words = philox((position, 0, replicate, LABELS + (digit << 8)), key)
-        number = 2 * number + 1 - (words[bit // 32] >> bit % 32 & 1)
-    return number
+def class_labels(counts: Sequence[int], chosen: int, seed: Seed, replicate: int) -> list[int]:
+    """Choose `chosen` of the units of several classes: how many of each.
+
+    counts : the units of each class
+
+    >>> class_labels([5, 3], 4, 0, 0)
+    [2, 2]
+    """
+    words = key(seed)
+    starts = list(accumulate(counts, initial=0))
+    taken = [
+        binomial(count, chosen, starts[-1], (number, replicate, CLASSES), words)
+        for number, count in enumerate(counts)
+    ]
+    adds = sum(taken) < chosen
+    draws = places(starts[-1], (0, replicate, PLACES), words)
+    while sum(taken) != chosen:
+        unit = next(draws)
+        number = bisect_right(starts, unit) - 1
+        # The first units of a class are the ones chosen.
+        is_chosen = unit - starts[number] < taken[number]
+        if is_chosen != adds:
+            taken[number] += 1 if adds else -1
+    return taken
+
+
+def _numbers(replicate: int, key: Key) -> Iterator[int]:
+    """Numbers of the units, of eight binary digits, the highest first; a bit 1 is a digit 0."""
+    for position in count():
+        digits = [philox((position, 0, replicate, LABELS + (i << 8)), key) for i in range(1, 9)]
+        for bit in range(128):
+            bits = [words[bit // 32] >> bit % 32 & 1 for words in digits]
+            yield sum((1 - one) << 7 - i for i, one in enumerate(bits))
 
 
 def all_labels(sizes: Sequence[tuple[int, int]]) -> Iterator[list[bool]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from fastboot.columns import Column, Source
+from fastboot.statistics.copies import Drawn
 
 __all__ = ["Statistic", "Vector"]
 
@@ -52,6 +53,20 @@ class Statistic:
             alike.
         """
         return self
+
+    def of_drawn(self, columns: Sequence[Any], drawn: Drawn) -> tuple[Self, Sequence[Any]]:  # noqa: ARG002 - for subclasses
+        """Return the statistic, and its columns, as they are for what a design draws.
+
+        A mean over groups counts a group as often as it is drawn.
+
+        Parameters
+        ----------
+        columns
+            As loaded; before :meth:`bind`.
+        drawn
+            What is drawn.
+        """
+        return self, columns
 
     def __repr__(self) -> str:
         shown = ", ".join(str(column) for column in self.columns)

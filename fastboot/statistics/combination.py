@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from fastboot.statistics.additive import Additive, Term
+from fastboot.statistics.copies import Drawn
 
 __all__ = ["combine"]
 
@@ -19,6 +20,7 @@ class _Combination(Additive):
         super().__init__(*columns, name=name)
         self._function = function
         self._statistics = tuple(statistics)
+        self._widths = [len(statistic.columns) for statistic in statistics]
 
     @property
     def n_terms(self) -> int:
@@ -32,6 +34,16 @@ class _Combination(Additive):
         )
         return bound
 
+    def of_drawn(self, columns: Sequence[Any], drawn: Drawn) -> tuple[Self, Sequence[Any]]:
+        known = copy.copy(self)
+        parts = [
+            statistic.of_drawn(share, drawn)
+            for statistic, share in zip(self._statistics, self._shares(columns), strict=True)
+        ]
+        known._statistics = tuple(statistic for statistic, _ in parts)
+        known._widths = [len(own) for _, own in parts]
+        return known, [column for _, own in parts for column in own]
+
     def terms(self, *columns: Any) -> Sequence[Term]:
         parts = zip(self._statistics, self._shares(columns), strict=True)
         return [term for statistic, share in parts for term in statistic.terms(*share)]
@@ -39,7 +51,7 @@ class _Combination(Additive):
     def _shares(self, columns: Sequence[Any]) -> list[list[Any]]:
         """Give each statistic its columns."""
         remaining = iter(columns)
-        return [[next(remaining) for _ in statistic.columns] for statistic in self._statistics]
+        return [[next(remaining) for _ in range(width)] for width in self._widths]
 
     def finish(self, *sums: Any) -> Any:
         remaining = iter(sums)

@@ -50,14 +50,15 @@ class _Function(Weighted):
         return counts
 
     def _undefined(self, shape: tuple[int, ...]) -> Floats:
-        """Return values for no rows (Poisson counts that are all 0), of which few functions know."""
+        """Return values for no rows (Poisson counts all 0), of which few functions know."""
         labels = (len(self.labels),) if isinstance(self, Vector) else ()
         return np.full((*labels, *shape), np.nan)
 
     def _checked(self, returned: Any, shape: tuple[int, ...]) -> Floats:
         labels = (len(self.labels),) if isinstance(self, Vector) else ()
         try:
-            value = np.asarray(returned, dtype=np.float64)
+            # NumPy would take None for NaN.
+            value = None if returned is None else np.asarray(returned, dtype=np.float64)
         except (TypeError, ValueError):
             value = None
         if value is None or value.shape != (*labels, *shape):

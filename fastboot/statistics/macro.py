@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, AdditiveVector, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.copies import Drawn, shares
 from fastboot.statistics.weighted import Weighted
 
 __all__ = ["macro"]
@@ -27,37 +28,62 @@ class _Macro(Statistic):
         super().__init__(*statistic.columns, own, name=f"macro({statistic.name})")
         self._statistic = statistic
         self._skip = skip_undefined
+        self._whole = False  # then a column of shares follows that of the groups
         self._n_groups = 0
         self._sizes: list[int] = []
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         bound = copy.copy(self)
-        bound._statistic = self._statistic.bind([columns[:-1] for columns in systems])
-        bound._n_groups = len(systems[0][-1].values)
+        bound._statistic = self._statistic.bind([self._split(columns)[0] for columns in systems])
+        bound._n_groups = len(self._split(systems[0])[1].values)
         if isinstance(bound._statistic, Vector):
             bound.__dict__["labels"] = bound._statistic.labels
         return bound
 
-    def _mean(self, values: Floats, axis: int) -> Floats:
-        """Mean over the groups."""
-        there = np.isfinite(values) if self._skip else np.ones(values.shape, np.bool_)
-        mean: Floats = np.where(there, values, 0.0).sum(axis=axis) / there.sum(axis=axis)
+    def of_drawn(self, columns: Sequence[Any], drawn: Drawn) -> tuple[Self, Sequence[Any]]:
+        known = copy.copy(self)
+        inner, groups, _ = self._split(columns)
+        known._statistic, inner = self._statistic.of_drawn(inner, drawn)
+        share = shares(groups.codes, drawn)
+        known._whole = share is not None
+        return known, [*inner, groups, *([] if share is None else [share])]
+
+    def _split(self, columns: Sequence[Any]) -> tuple[Sequence[Any], Labels, Floats | None]:
+        """Return the columns of the statistic, the groups, and the shares of rows in a copy."""
+        if self._whole:
+            return columns[:-2], columns[-2], columns[-1]
+        return columns[:-1], columns[-1], None
+
+    def _mean(self, values: Floats, copies: Floats | None, axis: int) -> Floats:
+        """Mean over the groups, or over their copies in the resample."""
+        weight = np.ones(values.shape) if copies is None else np.broadcast_to(copies, values.shape)
+        there = weight > 0.0
+        if self._skip:
+            there &= np.isfinite(values)
+        weight = np.where(there, weight, 0.0)
+        mean: Floats = (weight * np.where(there, values, 0.0)).sum(axis=axis) / weight.sum(
+            axis=axis
+        )
         return mean
 
 
 class _AdditiveMacro(_Macro, Additive):
     @property
     def n_terms(self) -> int:
-        return int(self._statistic.n_terms)
+        return int(self._statistic.n_terms) + self._whole
 
     def terms(self, *columns: Any) -> Sequence[Term]:
-        groups: Labels = columns[-1]
-        terms = self._statistic.terms(*columns[:-1])
+        inner, groups, share = self._split(columns)
+        terms = self._statistic.terms(*inner)
         # What `finish` must know of them: a bound statistic serves one table.
         self._sizes = [term.size if isinstance(term, Tally) else 0 for term in terms]
-        return [_by_group(term, groups) for term in terms]
+        copies = () if share is None else (share,)
+        return [_by_group(term, groups) for term in (*terms, *copies)]
 
     def finish(self, *sums: Any) -> Any:
+        copies = None
+        if self._whole:
+            *sums, copies = sums  # type: ignore[assignment] # a list serves as well
         # A tally of C classes in G groups came as one of G x C: its classes go first again.
         by_class = [
             total
@@ -66,7 +92,7 @@ class _AdditiveMacro(_Macro, Additive):
             for size, total in zip(self._sizes, sums, strict=True)
         ]
         values = np.asarray(self._statistic.finish(*by_class), dtype=np.float64)
-        return self._mean(values, 1 if isinstance(self, Vector) else 0)
+        return self._mean(values, copies, 1 if isinstance(self, Vector) else 0)
 
 
 class _AdditiveVectorMacro(_AdditiveMacro, AdditiveVector):
@@ -75,22 +101,28 @@ class _AdditiveVectorMacro(_AdditiveMacro, AdditiveVector):
 
 class _WeightedMacro(_Macro, Weighted):
     def prepare(self, *columns: Any) -> Any:
-        codes, values = columns[-1]
-        groups = [np.flatnonzero(codes == group) for group in range(len(values))]
-        return [
-            (rows, self._statistic.prepare(*(_taken(column, rows) for column in columns[:-1])))
-            if rows.size
-            else None  # of a slice without rows of this group
-            for rows in groups
-        ]
+        inner, groups, share = self._split(columns)
+        prepared: list[Any] = []
+        for group in range(len(groups.values)):
+            rows = np.flatnonzero(groups.codes == group)
+            if not rows.size:  # of a slice without rows of this group
+                prepared.append(None)
+                continue
+            own = self._statistic.prepare(*(_taken(column, rows) for column in inner))
+            prepared.append((rows, own, None if share is None else share[rows]))
+        return prepared
 
     def values(self, prepared: Any, weights: Floats) -> Any:
         by_group = np.full((len(prepared), len(weights)), np.nan)
-        for value, group in zip(by_group, prepared, strict=True):
+        copies = np.zeros(by_group.shape) if self._whole else None
+        for number, group in enumerate(prepared):
             if group is not None:
-                rows, own = group
-                value[:] = self._statistic.values(own, _read_only(weights[:, rows]))
-        return self._mean(by_group, 0)
+                rows, own, share = group
+                drawn = _read_only(weights[:, rows])
+                by_group[number] = self._statistic.values(own, drawn)
+                if copies is not None:
+                    copies[number] = (drawn * share).sum(axis=1)
+        return self._mean(by_group, copies, 0)
 
 
 def _by_group(term: Term, groups: Labels) -> Tally:
@@ -119,8 +151,8 @@ def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> 
     (1 / G) sum over groups g of statistic(rows of g). Every group counts the same; the statistic
     itself, over all rows, is the micro average, in which every row does. The two are different
     estimands with different errors: with ``strata=by`` the groups are fixed and only their rows are
-    drawn; with ``groups=by`` the groups themselves are a sample (of languages, of users); else rows
-    are drawn whatever their group.
+    drawn; with ``groups=by`` the groups themselves are a sample (of languages, of users), and one
+    that is drawn twice counts twice; else rows are drawn whatever their group.
 
     Parameters
     ----------
@@ -137,6 +169,8 @@ def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> 
     ------
     TypeError
         `statistic` is none, or `skip_undefined` is not True or False.
+    ValueError
+        When run: groups are drawn whole, but some have rows in more slices than others.
 
     Examples
     --------

@@ -1,0 +1,134 @@
+"""Random swaps of two systems' rows: from a sample and questions to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.columns import Labels
+from fastboot.designs import Slices
+from fastboot.jackknife import rounding
+from fastboot.measures import RowsOfCells, measure_exchanged
+from fastboot.observation import observed, rows_of, totals_of, units_of
+from fastboot.paths import Run, swap
+from fastboot.resampling import Answer, warn_undefined
+from fastboot.sample import Sample
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Estimand, Question, estimand, moves
+from fastboot.statistics.weighted import Weighted
+from fastboot.units import Layout, Units
+
+__all__ = ["joined", "pooled", "swap_answer"]
+
+Floats = NDArray[np.float64]
+
+
+def swap_answer(
+    questions: Sequence[Question],
+    sample: Sample,
+    run: Run,
+    *,
+    cells: Slices | None = None,
+    scale: Floats,
+) -> Answer:
+    """Swap the units of two systems at random.
+
+    Parameters
+    ----------
+    questions, sample, run, cells, scale
+        As in `bootstrap_answer`.
+    """
+    layout = sample.arrange(cells).layout
+    target = estimand(questions, sample.n_rows)
+    change = moves(questions, lambda terms: totals_of(terms, sample.n_rows, cells))
+    units = units_of(change, layout, drawn_vary=True)
+    differing = _differing(questions, change, units, layout)
+    measure = _exchanged(change, layout, sample)
+    replicates = swap(change, units, measure, layout, differing, 2 * sample.n_rows, run)
+    values = observed(target, sample, cells)
+    warn_undefined(replicates.values, questions)
+    edges = np.searchsorted(differing, layout.cell_offsets)
+    return Answer(
+        estimates=values,
+        replicates=replicates.values,
+        path=replicates.path,
+        influence=None,
+        rounding=rounding(target, units_of(target, layout, drawn_vary=False), scale, sample.n_rows),
+        n_rows=rows_of(sample.n_rows, cells),
+        n_units=np.diff(layout.cell_offsets),
+        n_differing=np.diff(edges),
+    )
+
+
+def _differing(
+    questions: Sequence[Question], change: Estimand, units: Units | None, layout: Layout
+) -> NDArray[np.int64]:
+    """Return the units that differ between the systems; others change nothing when swapped."""
+    if units is not None and units.sparse is None and not change.weighted:
+        differs = (units.varying != 0.0).any(axis=0)
+        return np.flatnonzero(differs)
+    n_rows = layout.n_units if layout.unit_of_row is None else layout.unit_of_row.size
+    rows = np.zeros(n_rows, np.bool_)
+    for question in questions:
+        assert question.b is not None
+        for x, y in zip(question.a.columns, question.b.columns, strict=True):
+            rows |= _unequal(x, y)
+    if layout.unit_of_row is None:
+        return np.flatnonzero(rows)
+    return np.unique(layout.unit_of_row[rows])
+
+
+def _unequal(x: Any, y: Any) -> NDArray[np.bool_]:
+    if isinstance(x, Labels):
+        number = {value: code for code, value in enumerate(x.values)}
+        # A missing label, -1, is the last.
+        translated = np.array([*(number.get(value, -2) for value in y.values), -1])
+        return np.asarray(x.codes != translated[y.codes])
+    return np.asarray((x != y) & ~(np.isnan(x) & np.isnan(y)))
+
+
+def _exchanged(
+    change: Estimand, layout: Layout, sample: Sample
+) -> Callable[[int, Floats], list[Floats]]:
+    """Return how to compute statistics of row weights after swaps."""
+    if not change.weighted:
+        return lambda *_: []
+    n = sample.n_rows
+    codes = np.arange(n) if layout.unit_of_row is None else layout.unit_of_row
+    twice = Layout(
+        np.concatenate([codes, codes]),
+        layout.n_units,
+        layout.offsets,
+        layout.cell_of_part,
+        layout.n_cells,
+    )
+    factors = None if sample.factors is None else np.concatenate([sample.factors] * 2)
+    rows = RowsOfCells.of(twice, factors, 2 * n)
+    pairs = zip(change.weighted[::2], change.weighted[1::2], strict=True)
+    both = [pooled(a, b) for a, b in pairs for _ in range(2)]
+    target = Estimand((), (), both, change.n_values, change.value)
+    return measure_exchanged(target, rows, np.arange(2 * n) < n)
+
+
+def pooled(a: Bound, b: Bound) -> Bound:
+    """Return a statistic of row weights with the rows of both systems, the first's first."""
+    assert isinstance(a.statistic, Weighted)
+    columns = [joined(x, y) for x, y in zip(a.columns, b.columns, strict=True)]
+    return Bound(a.statistic, columns, (), a.missing or b.missing)
+
+
+def joined(x: Any, y: Any) -> Any:
+    """Return a column with the rows of both, the first's first."""
+    if isinstance(x, Labels):
+        values = list(dict.fromkeys((*x.values, *y.values)))
+        number = {value: code for code, value in enumerate(values)}
+        translated = np.array([*(number[value] for value in y.values), -1])
+        codes = np.concatenate([x.codes, translated[y.codes]])
+        codes.flags.writeable = False
+        return Labels(codes, tuple(values))
+    joined = np.concatenate([x, y])
+    joined.flags.writeable = False
+    return joined
