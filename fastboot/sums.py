@@ -31,6 +31,8 @@ Key = NDArray[np.uint32]
 # 300 (14 with AVX2) against 0.04 ns for one that is swapped (bench_kernels).
 _UNITS_PER_DRAWN_CLASS = 40
 _UNITS_PER_SWAPPED_CLASS = 300
+# 40 ns for a class against 0.7 ns for a unit whose label is permuted.
+_UNITS_PER_LABELLED_CLASS = 70
 # With tallies of one to three entries a unit costs 5 to 8 ns, a class of three 9 (15 with AVX2).
 _UNITS_PER_TALLIED_CLASS = 3
 # Where the product of weights overtakes a table for each term in a full superblock (2.0 ns both,
@@ -45,9 +47,11 @@ _NOT_COLLAPSED = (
 # Nanoseconds of one unit (class) in one replicate, for the length of a kernel call only.
 _COST = {
     "rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 14.0, "tables": 0.04, "sums": 0.3,
+    "labels": 40.0,
 }  # fmt: skip
 _COST_PER_TERM = {
     "rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 0.2, "tables": 0.03, "sums": 0.3,
+    "labels": 0.2,
 }  # fmt: skip
 
 
@@ -252,7 +256,7 @@ def label_additions(
 
     layout = units.layout
     keys = keys_of(seed, n_first.size)
-    per_class = _UNITS_PER_DRAWN_CLASS if path is None else 1
+    per_class = _UNITS_PER_LABELLED_CLASS if path is None else 1
 
     def addition(part: int) -> Addition:
         start, size, chosen = int(layout.offsets[part]), int(layout.sizes[part]), int(n_first[part])
@@ -270,9 +274,10 @@ def label_additions(
                 add_class_label_sums(classes.varying, classes.entries, classes.counts, *last)
             sums[:, cell] += own
 
-        way = "sums" if classes is None else "collapse"
-        n_listed = size if classes is None else classes.varying.shape[1]
-        return Addition(way, _seconds(way, units.n_sums, n_listed), add)
+        if classes is None:
+            return Addition("sums", _seconds("sums", units.n_sums, size), add)
+        n_classes = classes.varying.shape[1]
+        return Addition("collapse", _seconds("labels", units.n_sums, n_classes), add)
 
     return [addition(part) for part in range(n_first.size)]
 
