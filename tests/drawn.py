@@ -28,7 +28,7 @@ Value = Fraction | None  # None where undefined
 
 SEED = 23
 SMALL = 256  # units of a part whose draws are places
-UNITS_PER_CLASS = 150  # of a part that is counted by classes
+UNITS_PER_CLASS = 40  # of a larger part that is counted by classes
 
 
 class Case(NamedTuple):
@@ -189,7 +189,7 @@ def draw_units(
     n_drawn: int | None = None,
 ) -> list[int]:
     """Draw units of a part by the path that the library chooses for its size and values."""
-    if values is not None and len(set(values)) <= n // UNITS_PER_CLASS:
+    if values is not None and n > SMALL and len(set(values)) <= n // UNITS_PER_CLASS:
         return reference.bootstrap_rows(n, seed, replicate, "collapse", values, n_drawn)
     path: Any = "rows" if n <= SMALL or n_drawn not in {None, n} else "patterns"
     return reference.bootstrap_rows(n, seed, replicate, path, None, n_drawn)
