@@ -21,23 +21,20 @@ from numpy.typing import NDArray
 from fastboot.units import Layout, Units, collapse
 from fastboot.weights import SMALL_PART, keys_of
 
-__all__ = [
-    "UNITS_PER_DRAWN_CLASS",
-    "Addition",
-    "bootstrap_additions",
-    "label_additions",
-    "swap_additions",
-]
+__all__ = ["Addition", "bootstrap_additions", "label_additions", "swap_additions"]
 
 Floats = NDArray[np.float64]
 Key = NDArray[np.uint32]
 
-# Units of a class from which counting it costs less than listing its units: 77 ns for a class
-# against 0.5 ns for a unit of the bootstrap and 0.05 ns for one that is swapped (bench_kernels).
-UNITS_PER_DRAWN_CLASS = 150
-_UNITS_PER_SWAPPED_CLASS = 1_500
-# With tallies a unit costs 1.2 ns and 1 to 2 ns for each of its entries, three or four as a rule.
-_UNITS_PER_TALLIED_CLASS = 16
+# Units of a class from which counting it costs less than listing its units, with one term: 14 ns
+# for a class of 40 (20 with AVX2) against 0.4 ns for a unit of the bootstrap, 10 ns for a class of
+# 300 (14 with AVX2) against 0.04 ns for one that is swapped (bench_kernels).
+_UNITS_PER_DRAWN_CLASS = 40
+_UNITS_PER_SWAPPED_CLASS = 300
+# 40 ns for a class against 0.7 ns for a unit whose label is permuted.
+_UNITS_PER_LABELLED_CLASS = 70
+# With tallies of one to three entries a unit costs 5 to 8 ns, a class of three 9 (15 with AVX2).
+_UNITS_PER_TALLIED_CLASS = 3
 # Where the product of weights overtakes a table for each term in a full superblock (2.0 ns both,
 # bench_kernels); in 10,000 units, at 18 terms.
 _MOST_TABLE_TERMS = 12
@@ -49,10 +46,12 @@ _NOT_COLLAPSED = (
 
 # Nanoseconds of one unit (class) in one replicate, for the length of a kernel call only.
 _COST = {
-    "rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 77.0, "tables": 0.04, "sums": 0.3,
+    "rows": 1.6, "patterns": 0.25, "weights": 1.2, "collapse": 14.0, "tables": 0.04, "sums": 0.3,
+    "labels": 40.0,
 }  # fmt: skip
 _COST_PER_TERM = {
-    "rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 1.0, "tables": 0.03, "sums": 0.3,
+    "rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 0.2, "tables": 0.03, "sums": 0.3,
+    "labels": 0.2,
 }  # fmt: skip
 
 
@@ -124,9 +123,9 @@ def bootstrap_additions(
 def _classes(units: Units, start: int, stop: int, path: str | None) -> Units | None:
     if path == "collapse":
         return collapse(units, start, stop, 1)
-    if path is not None or stop - start <= UNITS_PER_DRAWN_CLASS:
+    if path is not None or stop - start <= SMALL_PART:
         return None
-    per_class = UNITS_PER_DRAWN_CLASS if units.sparse is None else _UNITS_PER_TALLIED_CLASS
+    per_class = _UNITS_PER_DRAWN_CLASS if units.sparse is None else _UNITS_PER_TALLIED_CLASS
     return collapse(units, start, stop, per_class)
 
 
@@ -257,7 +256,7 @@ def label_additions(
 
     layout = units.layout
     keys = keys_of(seed, n_first.size)
-    per_class = UNITS_PER_DRAWN_CLASS if path is None else 1
+    per_class = _UNITS_PER_LABELLED_CLASS if path is None else 1
 
     def addition(part: int) -> Addition:
         start, size, chosen = int(layout.offsets[part]), int(layout.sizes[part]), int(n_first[part])
@@ -275,9 +274,10 @@ def label_additions(
                 add_class_label_sums(classes.varying, classes.entries, classes.counts, *last)
             sums[:, cell] += own
 
-        way = "sums" if classes is None else "collapse"
-        n_listed = size if classes is None else classes.varying.shape[1]
-        return Addition(way, _seconds(way, units.n_sums, n_listed), add)
+        if classes is None:
+            return Addition("sums", _seconds("sums", units.n_sums, size), add)
+        n_classes = classes.varying.shape[1]
+        return Addition("collapse", _seconds("labels", units.n_sums, n_classes), add)
 
     return [addition(part) for part in range(n_first.size)]
 

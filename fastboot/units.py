@@ -9,6 +9,7 @@ resampling as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -295,7 +296,7 @@ def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units
     if most == 0:
         return None
     bits = _bits(units, start, stop)
-    if bits is None or (units_per_class > 1 and not _sample_repeats(bits)):
+    if bits is None or (units_per_class > 1 and not _sample_repeats(bits, most)):
         return None
     from fastboot.kernels.collapse import find_classes
 
@@ -338,12 +339,16 @@ def _width(sparse: Sparse, start: int, stop: int) -> int:
     return int(numbers[0]) if (numbers == numbers[0]).all() else -1
 
 
-def _sample_repeats(bits: NDArray[np.uint64]) -> bool:
-    """Tell whether at most half of an evenly spaced sample of the units are distinct."""
+def _sample_repeats(bits: NDArray[np.uint64], most: int) -> bool:
+    """Tell whether an evenly spaced sample has no more distinct units than `most` classes give.
+
+    Of C classes, a sample of S units has C (1 - exp(-S / C)) on average, fewer where they differ
+    in size.
+    """
     stride = -(-bits.shape[1] // _SAMPLE)
     sample = np.ascontiguousarray(bits[:, ::stride].T)
     rows = sample.view(np.dtype((np.void, sample.itemsize * sample.shape[1])))
-    return np.unique(rows).size <= len(sample) // 2
+    return np.unique(rows).size <= round(most * -math.expm1(-len(sample) / most))
 
 
 def _unit_sums(term: Floats | float, layout: Layout, sizes: Integers) -> Floats:

@@ -29,7 +29,7 @@ Value = Fraction | None  # None where undefined
 SEED = 23
 SMALL = 256  # units of a part whose draws are places
 # Units of a class, on average, from which equal ones are counted: of sums, and of tallies.
-OF_SUMS, OF_TALLIES = 150, 16
+OF_SUMS, OF_TALLIES = 40, 3
 
 
 class Case(NamedTuple):
@@ -194,7 +194,7 @@ def draw_units(
     n_drawn: int | None = None,
 ) -> list[int]:
     """Draw units of a part by the path that the library chooses for its size and values."""
-    if values is not None and n > OF_SUMS and len(set(values)) <= n // per_class:
+    if values is not None and n > SMALL and len(set(values)) <= n // per_class:
         return reference.bootstrap_rows(n, seed, replicate, "collapse", values, n_drawn)
     path: Any = "rows" if n <= SMALL or n_drawn not in {None, n} else "patterns"
     return reference.bootstrap_rows(n, seed, replicate, path, None, n_drawn)

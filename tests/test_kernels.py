@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from randomgen import Philox
 from scipy import stats
@@ -16,7 +19,15 @@ import fastboot as fb
 from fastboot import reference
 from fastboot.compiler import kernel
 from fastboot.kernels.arithmetic import exponential, log_complement, logarithm
-from fastboot.kernels.binomial import binomial, fair_binomial, fill_binomials
+from fastboot.kernels.binomial import (
+    _stirling_tail,
+    binomial,
+    binomial_scratch,
+    draw_binomials,
+    draw_fair_binomials,
+    fair_binomial,
+    fill_binomials,
+)
 from fastboot.kernels.collapse import find_classes
 from fastboot.kernels.pattern_law import pattern_law, poisson_rate
 from fastboot.kernels.philox import CLASSES, SUPERBLOCK, fill_positions
@@ -53,6 +64,32 @@ def _exponentials(x: Any, out: Any) -> None:
 def _fair(n: Any, first: Any, k0: Any, k1: Any, out: Any) -> None:
     for r in range(out.size):
         out[r] = fair_binomial(n, 3, first + r, 7, k0, k1)
+
+
+@kernel
+def _tails(x: Any, out: Any) -> None:
+    for i in range(x.size):
+        out[i] = _stirling_tail(x[i])
+
+
+@kernel
+def _at_once(n: Any, a: Any, c: Any, block: Any, first: Any, purpose: Any, k0: Any, k1: Any,
+             out: Any) -> None:  # fmt: skip
+    scratch = binomial_scratch(out.size)
+    draw_binomials(n, a, c, block, first, purpose, k0, k1, scratch, out)
+
+
+@kernel
+def _one_by_one(n: Any, a: Any, c: Any, block: Any, first: Any, purpose: Any, k0: Any, k1: Any,
+                out: Any) -> None:  # fmt: skip
+    for r in range(out.size):
+        out[r] = binomial(np.int64(n[r]), a, c, block, first + r, purpose, k0, k1)
+
+
+@kernel
+def _fair_at_once(n: Any, first: Any, k0: Any, k1: Any, out: Any) -> None:
+    trials = np.empty(out.size)
+    draw_fair_binomials(n, 3, first, 7, k0, k1, trials, binomial_scratch(out.size), out)
 
 
 @kernel
@@ -156,6 +193,79 @@ def test_fair_binomial__law(n: int) -> None:
     counts = np.histogram(draws, np.concatenate([[-1], edges, [n]]) + 0.5)[0]
     probabilities = np.diff(law.cdf(np.concatenate([[-1], edges, [n]])))
     assert_same_law(counts.tolist(), probabilities, detects=0.006)
+
+
+TRIALS = (0, 1, 5, 9, 20, 21, 150, 1_000, 10**6, 2**40)
+
+
+@pytest.mark.parametrize(
+    "a, c",
+    [
+        (0, 7), (7, 7), (1, 2), (1, 3), (2, 3), (9, 20), (1, 1_000), (999, 1_000), (1, 10**5),
+        (10**6 - 1, 10**6), (1, 2**40),
+    ],
+)  # fmt: skip
+def test_draw_binomials__one_by_one(a: int, c: int) -> None:
+    """Every replicate's draw is that of `binomial`, whatever the others' trials."""
+    rng = np.random.default_rng(c)
+    mixed = rng.choice(TRIALS, 30_000).astype(np.float64)
+    alike = [np.full(4_000, float(n)) for n in TRIALS]
+    for purpose, trials in enumerate([mixed, *alike]):
+        draws, expected = np.full(trials.size, -1.0), np.empty(trials.size)
+        _at_once(trials, a, c, 11, 5, purpose, *KEY, draws)
+        _one_by_one(trials, a, c, 11, 5, purpose, *KEY, expected)
+        assert (draws == expected).all()
+
+
+@given(
+    st.lists(st.sampled_from(TRIALS) | st.integers(0, 2**53), max_size=40),
+    st.integers(0, 2**40).flatmap(lambda c: st.tuples(st.integers(0, c + 1), st.just(c + 1))),
+    st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**31), st.integers(0, 20)),
+    st.integers(0, 40),
+)
+def test_draw_binomials__batches(
+    trials: list[int], part: tuple[int, int], words: tuple[int, int, int], cut: int
+) -> None:
+    """A draw depends on its replicate alone: not on where a batch starts or ends, empty or not."""
+    n = np.array(trials, np.float64)
+    block, first, purpose = words
+    draws, expected = np.empty(n.size), np.empty(n.size)
+    _at_once(n[:cut], *part, block, first, purpose, *KEY, draws[:cut])
+    _at_once(n[cut:], *part, block, first + cut, purpose, *KEY, draws[cut:])
+    _one_by_one(n, *part, block, first, purpose, *KEY, expected)
+    assert draws.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 64, 96, 127, 128, 129, 300, 384, 385, 10**6])
+def test_draw_fair_binomials__one_by_one(n: int) -> None:
+    """Every replicate's draw is that of `fair_binomial`."""
+    for size in (0, 1, 5_000):
+        draws, expected = np.full(size, -1.0), np.empty(size, np.int64)
+        _fair_at_once(n, 9, *KEY, draws)
+        _fair(n, 9, *KEY, expected)
+        assert draws.tolist() == expected.tolist()
+
+
+def test_stirling_tail__exact() -> None:
+    """The remainder of Stirling's formula, against 40 digits.
+
+    The first term that the series leaves out, 691/360360 x^11, bounds its error. Rounding adds at
+    most 2^-53 of the value each for x, 1/12, the subtraction from it and the product, and one more
+    for the small terms. The tabulated values are the nearest numbers.
+    """
+    k = np.arange(300)
+    tails = np.empty(k.size)
+    _tails(k.astype(np.float64), tails)
+    with localcontext() as context:
+        context.prec = 40
+        half_log_two_pi = (2 * Decimal("3.1415926535897932384626433832795028841972")).ln() / 2
+        for i, tail in zip(k.tolist(), tails.tolist(), strict=True):
+            x = Decimal(i + 1)
+            exact = Decimal(math.factorial(i)).ln() - (x - Decimal("0.5")) * x.ln() + x
+            exact -= half_log_two_pi
+            error = abs(float(Decimal(tail) - exact))
+            series = 691 / 360_360 / (i + 1) ** 11 + 5 * 2.0**-53 * tail
+            assert error <= (0.5 * math.ulp(tail) if i < 16 else series)
 
 
 def test_binomial__reference() -> None:

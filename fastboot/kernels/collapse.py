@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastboot.compiler import kernel
-from fastboot.kernels.binomial import draw_binomials, fair_binomial
+from fastboot.compiler import inlined, kernel
+from fastboot.kernels.binomial import binomial_scratch, draw_binomials, draw_fair_binomials
 from fastboot.kernels.philox import CLASSES, FLIPS
 
-__all__ = ["add_class_sums", "add_class_swap_sums", "find_classes"]
+__all__ = ["add_class", "add_class_sums", "add_class_swap_sums", "find_classes"]
 
 # Multiplier of a 64-bit multiplicative hash: 2**64 / golden ratio (Knuth, TAOCP 3, section 6.4).
 _HASH = np.uint64(0x9E3779B97F4A7C15)
@@ -61,6 +61,21 @@ def find_classes(bits, table, members, counts):
     return n_classes
 
 
+@inlined
+def add_class(weights, terms, entries, u, sums):
+    """Weights of class u in all replicates times its terms, and the entries of its tallies."""
+    offsets, places, values = entries
+    n_terms = terms.shape[0]
+    for k in range(n_terms):
+        for r in range(weights.size):
+            sums[k, r] += weights[r] * terms[k, u]
+    if offsets.size > 0:
+        for e in range(offsets[u], offsets[u + 1]):
+            row = sums[n_terms + places[e]]
+            for r in range(weights.size):
+                row[r] += weights[r] * values[e]
+
+
 @kernel
 def add_class_sums(terms, entries, counts, n_draws, first, key_0, key_1, sums):
     """Sums of n_draws draws with replacement from all classes for consecutive replicates.
@@ -69,28 +84,16 @@ def add_class_sums(terms, entries, counts, n_draws, first, key_0, key_1, sums):
     entries : of tallies, see `add_pattern_products`
     sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
-    offsets, places, values = entries
-    n_terms = terms.shape[0]
     n_replicates = sums.shape[1]
     left = np.full(n_replicates, np.float64(n_draws))
     drawn = np.empty(n_replicates)
-    words = np.empty((4, n_replicates), np.uint32)
-    accepted = np.empty(n_replicates, np.bool_)
+    scratch = binomial_scratch(n_replicates)
     units = counts.sum()
     for u in range(counts.size):
-        draw_binomials(
-            left, counts[u], units, u, first, CLASSES, key_0, key_1, words, accepted, drawn
-        )
+        draw_binomials(left, counts[u], units, u, first, CLASSES, key_0, key_1, scratch, drawn)
         left -= drawn
         units -= counts[u]
-        for k in range(n_terms):
-            for r in range(n_replicates):
-                sums[k, r] += drawn[r] * terms[k, u]
-        if offsets.size > 0:
-            for e in range(offsets[u], offsets[u + 1]):
-                row = sums[n_terms + places[e]]
-                for r in range(n_replicates):
-                    row[r] += drawn[r] * values[e]
+        add_class(drawn, terms, entries, u, sums)
 
 
 @kernel
@@ -101,13 +104,10 @@ def add_class_swap_sums(terms, entries, counts, first, key_0, key_1, sums):
     entries : of tallies, see `add_pattern_products`
     sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
-    offsets, places, values = entries
-    n_terms = terms.shape[0]
-    for r in range(sums.shape[1]):
-        for u in range(counts.size):
-            swapped = fair_binomial(counts[u], u, first + r, FLIPS, key_0, key_1)
-            for k in range(n_terms):
-                sums[k, r] += swapped * terms[k, u]
-            if offsets.size > 0:
-                for e in range(offsets[u], offsets[u + 1]):
-                    sums[n_terms + places[e], r] += swapped * values[e]
+    n_replicates = sums.shape[1]
+    trials = np.empty(n_replicates)
+    swapped = np.empty(n_replicates)
+    scratch = binomial_scratch(n_replicates)
+    for u in range(counts.size):
+        draw_fair_binomials(counts[u], u, first, FLIPS, key_0, key_1, trials, scratch, swapped)
+        add_class(swapped, terms, entries, u, sums)

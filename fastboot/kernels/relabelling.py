@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from fastboot.compiler import inlined, kernel
-from fastboot.kernels.binomial import draw_binomials
+from fastboot.kernels.binomial import binomial_scratch, draw_binomials
+from fastboot.kernels.collapse import add_class
 from fastboot.kernels.philox import ATTEMPT, CLASSES, LABELS, fill_positions
 from fastboot.kernels.places import BUFFER, draw_places
 
@@ -166,19 +167,14 @@ def add_class_label_sums(terms, entries, counts, chosen, first, key_0, key_1, su
     entries : of tallies, see `add_pattern_products`
     sums : shape (n_terms + terms of tallies, n_replicates), added to
     """
-    offsets, columns, values = entries
-    n_terms, n_classes = terms.shape[0], counts.size
-    n_replicates = sums.shape[1]
+    n_classes, n_replicates = counts.size, sums.shape[1]
     trials = np.empty(n_replicates)
-    accepted = np.empty(n_replicates, np.bool_)
-    across = np.empty((4, n_replicates), np.uint32)
+    scratch = binomial_scratch(n_replicates)
     taken = np.empty((n_classes, n_replicates))
     n_units = counts.sum()
     for u in range(n_classes):
         trials[:] = counts[u]
-        draw_binomials(
-            trials, chosen, n_units, u, first, CLASSES, key_0, key_1, across, accepted, taken[u]
-        )
+        draw_binomials(trials, chosen, n_units, u, first, CLASSES, key_0, key_1, scratch, taken[u])
     starts = np.zeros(n_classes + 1, np.int64)
     starts[1:] = np.cumsum(counts)
     words = np.empty((_POSITIONS, 4), np.uint32)
@@ -186,14 +182,7 @@ def add_class_label_sums(terms, entries, counts, chosen, first, key_0, key_1, su
     for r in range(n_replicates):
         _complete(starts, chosen, first + r, key_0, key_1, words, places, taken[:, r])
     for u in range(n_classes):
-        for k in range(n_terms):
-            for r in range(n_replicates):
-                sums[k, r] += taken[u, r] * terms[k, u]
-        if offsets.size > 0:
-            for e in range(offsets[u], offsets[u + 1]):
-                row = sums[n_terms + columns[e]]
-                for r in range(n_replicates):
-                    row[r] += taken[u, r] * values[e]
+        add_class(taken[u], terms, entries, u, sums)
 
 
 @inlined
