@@ -313,7 +313,7 @@ def test_poisson_counts__left_over(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_places__unbiased() -> None:
     """Words that would favour some places are rejected: every third place is a third, to 0.05."""
     # Without rejection, places divisible by 3 would have probability 1/2 at this size.
-    places = islice(draws._places(3 * 2**30, (0, 0, PURPOSE), key(SEED)), 10_000)
+    places = islice(draws.places(3 * 2**30, (0, 0, PURPOSE), key(SEED)), 10_000)
     residues = Counter(place % 3 for place in places)
     assert_same_law([residues[r] for r in range(3)], [1 / 3] * 3, detects=0.05)
 

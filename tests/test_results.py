@@ -293,5 +293,6 @@ def test_degenerate__one_replicate() -> None:
 def test_acceleration__overflow() -> None:
     """Powers beyond float64 leave BCa undefined, without a warning."""
     result = fb.bootstrap([1e200, 2e200, 4e200], rng=0, method="bca", n_resamples=99)
+    assert result.acceleration is not None
     assert math.isnan(result.acceleration)
     assert result.confidence_interval.method == "percentile"

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 import fastboot as fb
 from fastboot import Column
 
-FEW = {"rng": 0, "n_resamples": 9}
+FEW: dict[str, Any] = {"rng": 0, "n_resamples": 9}
 
 
 def observed(statistic: fb.Additive, **options: Any) -> float:
     """Return the observed value."""
-    return fb.bootstrap(statistic, **FEW, **options).estimate  # type: ignore[arg-type] # options
+    result: fb.BootstrapResult = fb.bootstrap(statistic, **FEW, **options)
+    return result.estimate
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ both = pytest.mark.parametrize("make", [exact_match, token_f1])
 
 def observed(statistic: Any, **options: Any) -> float:
     """Return the observed value."""
-    return fb.bootstrap(statistic, rng=0, n_resamples=9, **options).estimate
+    result: fb.BootstrapResult = fb.bootstrap(statistic, rng=0, n_resamples=9, **options)
+    return result.estimate
 
 
 def scores(statistic: Any, data: Any = None) -> list[float]:

@@ -31,7 +31,8 @@ Floats = NDArray[np.float64]
 
 def observed(statistic: fb.Additive, **options: Any) -> float:
     """Return the observed value."""
-    return fb.bootstrap(statistic, rng=0, n_resamples=9, **options).estimate
+    result: fb.BootstrapResult = fb.bootstrap(statistic, rng=0, n_resamples=9, **options)
+    return result.estimate
 
 
 def plain_variance(x: Floats, ddof: int = 0) -> float:

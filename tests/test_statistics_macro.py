@@ -487,6 +487,18 @@ def test_standard_error__sampled_groups(inner: Any, scheme: str, *, skip: bool) 
 
 
 @pytest.mark.parametrize("inner", [fb.mean, fb.median])
+def test_standard_error__paired_groups(inner: Any) -> None:
+    """With groups=by, of a difference: that of the differences of the groups' values."""
+    (x, codes), y = _groups(40), np.random.default_rng(SEED).normal(size=_groups(40)[0].size)
+    function = np.mean if inner is fb.mean else np.median
+    gaps = [function(x[codes == group]) - function(y[codes == group]) for group in range(40)]
+    found: Any = fb.paired_bootstrap(
+        macro(inner(x), codes), macro(inner(y), codes), groups=codes, rng=SEED
+    )
+    assert_standard_error(found, float(np.std(gaps)) / math.sqrt(40))
+
+
+@pytest.mark.parametrize("inner", [fb.mean, fb.median])
 def test_standard_error__two_samples(inner: Any) -> None:
     """Groups of two samples are drawn in each: variances add up."""
     samples = [_groups(n) for n in (25, 40)]

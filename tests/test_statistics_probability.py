@@ -23,7 +23,7 @@ from fastboot.statistics.probability import (
     reliability_table,
 )
 
-FEW = {"rng": 0, "n_resamples": 9}
+FEW: dict[str, Any] = {"rng": 0, "n_resamples": 9}
 SEED = 11
 N_ROWS = 120
 LABELS = ("eggs", "ham", "spam")
@@ -39,7 +39,8 @@ def near(expected: Any) -> Any:
 
 def observed(statistic: fb.Additive, **options: Any) -> float:
     """Return the observed value."""
-    return fb.bootstrap(statistic, **FEW, **options).estimate  # type: ignore[arg-type] # options
+    result: fb.BootstrapResult = fb.bootstrap(statistic, **FEW, **options)
+    return result.estimate
 
 
 @pytest.fixture

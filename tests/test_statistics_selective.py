@@ -16,7 +16,7 @@ from fastboot import reference
 from fastboot.statistics.probability import brier_score, calibration_error, log_loss
 from fastboot.statistics.selective import coverage, mean_cost, selective_risk
 
-FEW = {"rng": 0, "n_resamples": 9}
+FEW: dict[str, Any] = {"rng": 0, "n_resamples": 9}
 SEED = 11
 N_ROWS = 120
 # Means of up to 3,000 terms of at most 36.1, each rounded a few times to 1.1e-16 of itself; a plain
@@ -31,7 +31,8 @@ def near(expected: Any) -> Any:
 
 def observed(statistic: fb.Additive, **options: Any) -> float:
     """Return the observed value."""
-    return fb.bootstrap(statistic, **FEW, **options).estimate  # type: ignore[arg-type] # options
+    result: fb.BootstrapResult = fb.bootstrap(statistic, **FEW, **options)
+    return result.estimate
 
 
 Answers = dict[str, list[Any]]

@@ -268,7 +268,7 @@ def documents() -> tuple[Ints, Ints]:
     return a, b
 
 
-def system(counts: Ints) -> fb.Ratio:
+def system(counts: Ints) -> fb.Additive:
     """F1 of count columns."""
     return fb.f_score(tp=counts[:, 0], fp=counts[:, 1], fn=counts[:, 2])
 

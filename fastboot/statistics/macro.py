@@ -168,7 +168,8 @@ def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> 
     itself, over all rows, is the micro average, in which every row does. The two are different
     estimands with different errors: with ``strata=by`` the groups are fixed and only their rows are
     drawn; with ``groups=by`` the groups themselves are a sample (of languages, of users), and one
-    that is drawn twice counts twice; else rows are drawn whatever their group.
+    that is drawn twice counts twice (with ``levels="nested"`` the rows of its copies are measured
+    together); else rows are drawn whatever their group.
 
     Parameters
     ----------
