@@ -6,13 +6,14 @@ in the first call, and a Ctrl-C during it was seen to be lost.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["decoded", "from_numpy", "is_null", "slots"]
+__all__ = ["decoded", "from_numpy", "is_null", "slots", "table_of"]
 
 # Offsets of 32 bits overflow at 2 GiB, and views can be neither taken from nor sorted.
 _WIDE = dict.fromkeys(("string", "string_view"), pa.large_string())
@@ -55,3 +56,18 @@ def decoded(values: Any) -> Any:
         return decoded(compute.run_end_decode(values))
     wide = _WIDE.get(str(values.type).partition("[")[0])
     return values if wide is None else values.cast(wide)
+
+
+def table_of(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return an Arrow table of lists; None is null, NaN stays, values of mixed types become text.
+
+    It is made for people and once, so the time that pandas takes (see above) does not matter.
+    """
+    return pa.table({name: _array_of(values) for name, values in columns.items()})
+
+
+def _array_of(values: Sequence[Any]) -> Any:
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        values = [None if value is None else str(value) for value in values]
+    return pa.array(values)

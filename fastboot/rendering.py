@@ -1,4 +1,7 @@
-"""Numbers as words, figures as JSON, and as tables of text and of HTML."""
+"""Numbers as words, figures as JSON, and as tables of text and of HTML.
+
+Tables of Markdown and of LaTeX are in :mod:`fastboot.typesetting`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +21,7 @@ __all__ = [
     "cell",
     "count",
     "grid",
+    "heading",
     "html_rows",
     "html_table",
     "interval_name",
@@ -75,7 +80,7 @@ class Grid(NamedTuple):
 
     caption : line above
     names : of the columns
-    n_words : columns that hold words, before those of numbers
+    words : whether a column holds words, not numbers
     rows : a cell for each name
     left_out : rows not shown
     below : rows about the whole
@@ -84,23 +89,26 @@ class Grid(NamedTuple):
 
     caption: str
     names: Sequence[str]
-    n_words: int
+    words: Sequence[bool]
     rows: Sequence[Sequence[str]]
     left_out: int
     below: Sequence[Sequence[str]]
     notes: Sequence[str]
 
 
-Line = tuple[Sequence[Any], Mapping[str, Any]]
+Columns = Mapping[str, Sequence[Any]]
 
 
 def grid(
     caption: str,
-    axes: Sequence[str],
-    lines: Sequence[Line],
-    left_out: int,
-    below: Sequence[Line],
+    columns: Columns,
+    below: Columns,
     notes: Sequence[str],
+    *,
+    n_labels: int = 0,
+    left_out: int = 0,
+    digits: int = 4,
+    whole: bool = False,
 ) -> Grid:
     """Return what a table shows, without the columns that say nothing.
 
@@ -108,26 +116,35 @@ def grid(
     ----------
     caption, left_out, notes
         As in `Grid`.
-    axes
-        Names of the parts of the keys.
-    lines, below
-        Parts of the key (None for no such part) and figures, for each row.
+    columns, below
+        The columns, and those of the rows about the whole: of the same names, or none.
+    n_labels
+        The first columns, which hold labels, whatever their type; None for no label.
+    digits
+        Significant digits of a number; p-values have three at the most.
+    whole
+        Whether labels are shown in full, however long.
     """
-    figures = [line[1] for line in (*lines, *below)]
-    names = list(figures[0])
-    if all(one["n_units"] == one["n_rows"] for one in figures):
+    both = {name: [*values, *below.get(name, ())] for name, values in columns.items()}
+    names = list(both)
+    if both.get("n_units", ()) == both.get("n_rows"):
         names.remove("n_units")
-    if not any(one["n_undefined"] for one in figures):
+    if "n_undefined" in names and not any(both["n_undefined"]):
         names.remove("n_undefined")
+    labels = set(names[:n_labels])
+    words = [name in labels or not all(map(_is_number, both[name])) for name in names]
 
-    def cells(line: Line) -> list[str]:
-        parts, own = line
-        return ["" if part is None else label(part) for part in parts] + [
-            cell(own[name]) for name in names
-        ]
+    def cells(name: str, values: Sequence[Any], *, words: bool) -> list[str]:
+        if words:
+            return ["" if value is None else label(value, whole=whole) for value in values]
+        # Beyond the third digit a p-value says nothing, and its Monte Carlo error is larger.
+        shown = min(3, digits) if "pvalue" in name else digits
+        return ["" if value is None else cell(value, shown) for value in values]
 
-    rows, more = [cells(line) for line in lines], [cells(line) for line in below]
-    return Grid(caption, (*axes, *names), len(axes), rows, left_out, more, notes)
+    drawn = [cells(name, both[name], words=one) for name, one in zip(names, words, strict=True)]
+    rows = list(zip(*drawn, strict=True))
+    n = len(next(iter(columns.values())))
+    return Grid(caption, names, words, rows[:n], left_out, rows[n:], notes)
 
 
 def text_rows(table: Grid) -> str:
@@ -137,8 +154,8 @@ def text_rows(table: Grid) -> str:
 
     def line(cells: Sequence[str]) -> str:
         padded = (
-            text + _space(text, width) if place < table.n_words else _space(text, width) + text
-            for place, (text, width) in enumerate(zip(cells, widths, strict=True))
+            text + _space(text, width) if words else _space(text, width) + text
+            for text, width, words in zip(cells, widths, table.words, strict=True)
         )
         return "  ".join(padded).rstrip()
 
@@ -151,14 +168,13 @@ def html_rows(table: Grid) -> str:
     """Return a table of HTML with one row for each answer, notes as a list below."""
 
     def line(cells: Sequence[str], tag: str = "td") -> str:
-        n = table.n_words
-        kinds = [("th", "left")] * n + [(tag, "right")] * (len(cells) - n)
+        kinds = [("th", "left") if words else (tag, "right") for words in table.words]
         return "<tr>" + "".join(
             f"<{name} style='text-align:{side}'>{html.escape(text)}</{name}>"
             for (name, side), text in zip(kinds, cells, strict=True)
         ) + "</tr>"  # fmt: skip
 
-    head = line([name.replace("_", " ") for name in table.names], "th")
+    head = line(list(map(heading, table.names)), "th")
     body = "".join(map(line, table.rows))
     if table.left_out:
         words = _left_out(table)
@@ -174,23 +190,36 @@ def _left_out(table: Grid) -> str:
     return f"... {count(table.left_out, 'more row')}"
 
 
-def label(value: Any) -> str:
-    """Return a label that fits into a cell: of one line, and not too long."""
+def heading(name: str) -> str:
+    """Return the name of a figure as words."""
+    return name.replace("_", " ").replace("pvalue", "p-value")
+
+
+def label(value: Any, *, whole: bool = False) -> str:
+    """Return a label that fits into a cell: of one line and, unless whole, not too long."""
     words = str(value)
     if not words.isprintable():
         words = repr(value)
-    return words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 3]}..."
+    return words if whole or len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 3]}..."
 
 
-def cell(value: Any) -> str:
-    """Return a figure with four significant digits or more, zeros kept: columns line up."""
+def cell(value: Any, digits: int = 4) -> str:
+    """Return a figure with that many significant digits or more, zeros kept: columns line up."""
     if isinstance(value, float):
-        if value == 0.0:
+        size, shortest = abs(value), 10.0 ** (digits - 1)
+        if size == 0.0:
             return "0"
-        if 1e3 <= abs(value) < 1e9:
+        if shortest <= size < 1e9:
             return f"{value:,.0f}"
-        return f"{value:#.4g}" if abs(value) < 1e3 else short(value)
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        if size < shortest:
+            return f"{value:#.{digits}g}".rstrip(".")
+        return f"{value:.{digits}g}"
+    return f"{value:,}" if _is_number(value) else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a number, or none."""
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
 
 
 def note_lines(notes: Mapping[str, Sequence[Any]], n_results: int) -> list[str]:

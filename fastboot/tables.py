@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -19,19 +19,16 @@ from numpy.typing import NDArray
 
 from fastboot import intervals
 from fastboot.rendering import (
-    Grid,
     count,
-    grid,
-    html_rows,
     interval_name,
     label,
     note_lines,
     short,
     shown_pvalue,
-    text_rows,
     to_json,
 )
 from fastboot.results import Result
+from fastboot.tabular import SHOWN, Tabular
 
 __all__ = ["Table"]
 
@@ -39,13 +36,12 @@ R = TypeVar("R", bound=Result)
 Array = TypeVar("Array", bound=NDArray[Any])
 Floats = NDArray[np.float64]
 
-# Rows and notes that a notebook or a terminal shows.
-_SHOWN, _SHOWN_NOTES = 20, 5
+_SHOWN_NOTES = 5
 _CHUNK = 1 << 20  # replicates (8 MB) that are copied at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Table(Mapping[Any, R], Generic[R]):
+class Table(Tabular, Mapping[Any, R], Generic[R]):
     """A mapping from what was asked to its result; all share one set of resamples.
 
     Attributes
@@ -273,9 +269,14 @@ class Table(Mapping[Any, R], Generic[R]):
         [2.5, 2.5]
         """
         figures = {name: self._figures(name) for name in self[self._keys[0]].to_figures()}
-        parts = zip(*map(self.parts, self._keys), strict=True)
+        return self._labels(map(self.parts, self._keys), figures) | figures
+
+    def _labels(
+        self, parts: Iterable[tuple[Any, ...]], figures: Iterable[str]
+    ) -> dict[str, list[Any]]:
+        """Return the parts of keys as columns, none of them called like a figure."""
         axes = [f"by_{axis}" if axis in figures else axis for axis in self.axes]
-        return dict(zip(axes, map(list, parts), strict=True)) | figures
+        return dict(zip(axes, map(list, zip(*parts, strict=True)), strict=True))
 
     def _figures(self, name: str) -> list[Any]:
         if name in self._own:
@@ -339,44 +340,54 @@ class Table(Mapping[Any, R], Generic[R]):
         made += [count(self.n_resamples, "resample"), f"seed {self.seed}"]
         return f"{clauses} ({', '.join(made)})."
 
-    def _grid(self) -> Grid:
+    def _caption(self) -> str:
         size = f"{count(len(self), 'result')}, {interval_name(*self._interval[:2])}s"
+        return (
+            f"{self._kind.__name__} table: {size}, {self.n_resamples:,} resamples, seed {self.seed}"
+        )
+
+    @property
+    def _n_labels(self) -> int:
+        return len(self.axes)
+
+    def _first_rows(self, most: int) -> tuple[dict[str, list[Any]], int]:
+        return self._rows(_shown(self, most)), max(0, len(self) - most)
+
+    def _rows(self, lines: Sequence[tuple[tuple[Any, ...], Any]]) -> dict[str, list[Any]]:
+        """Return columns of some results only, which are looked up."""
+        shown = [result.to_figures() for _, result in lines]
+        figures = {name: [one[name] for one in shown] for name in shown[0]}
+        return self._labels((parts for parts, _ in lines), figures) | figures
+
+    def _below(self, most: int | None) -> dict[str, list[Any]]:
+        if self.total is None:
+            return {}
         width = len(self.axes)
-        below = [] if self.total is None else [
-            ((*parts, "all rows", *[None] * width)[:width], result.to_figures())
-            for parts, result in _shown(self.total)
-        ]  # fmt: skip
+        return self._rows(
+            [
+                ((*parts, "all rows", *[None] * width)[:width], result)
+                for parts, result in _shown(self.total, most)
+            ]
+        )
+
+    def _note_lines(self) -> list[str]:
         notes = note_lines(self.notes, len(self))
         if len(notes) > _SHOWN_NOTES:
             notes[_SHOWN_NOTES:] = [f"{len(notes) - _SHOWN_NOTES:,} more in .notes"]
-        return grid(
-            f"{self._kind.__name__} table: {size}, {self.n_resamples:,} resamples, "
-            f"seed {self.seed}",
-            self.axes,
-            [(parts, result.to_figures()) for parts, result in _shown(self)],
-            max(0, len(self) - _SHOWN),
-            below,
-            notes,
-        )
-
-    def __repr__(self) -> str:
-        return text_rows(self._grid())
-
-    def _repr_html_(self) -> str:
-        return html_rows(self._grid())
+        return notes
 
 
-def _shown(answer: Any) -> list[tuple[tuple[Any, ...], Any]]:
+def _shown(answer: Any, most: int | None = SHOWN) -> list[tuple[tuple[Any, ...], Any]]:
     """Return the first results of a table, or a result by itself, with the parts of the keys."""
     if isinstance(answer, Table):
-        return [(answer.parts(key), answer[key]) for key in itertools.islice(answer, _SHOWN)]
+        return [(answer.parts(key), answer[key]) for key in itertools.islice(answer, most)]
     return [((), answer)]
 
 
 def _clauses(answer: Any) -> list[str]:
     """Return a few words for each result."""
     axes = getattr(answer, "axes", ())
-    left_out = len(answer) - _SHOWN if axes else 0
+    left_out = len(answer) - SHOWN if axes else 0
     return [_clause(dict(zip(axes, parts, strict=True)), result) for parts, result in _shown(answer)
             ] + ([f"and {left_out:,} more"] if left_out > 0 else [])  # fmt: skip
 
