@@ -22,11 +22,12 @@ STARTS       first row of one block, 32 bits each         4 blocks of rows      
 LENGTHS      number of rows of one block, 53 bits each    2 blocks of rows             0
 LABELS       choice of one unit, 1 bit of 8 digits        128 units                    0
 ORDER        rank of an order statistic                   attempt                      k-th, next
+PERMUTATIONS place of one system's output, 32 bits each   4 systems of one unit        superblock
 ============ ============================================ ============================ ==========
 
-``PATTERNS``, ``REMAINDERS``, ``INNER`` and ``STARTS`` add the number of the attempt times
-``ATTEMPT``, ``LABELS`` that of the digit. The Poisson bootstrap reads ``PATTERNS`` and
-``REMAINDERS``, first attempt. No two uses share a counter, so no two draws share a word.
+``PATTERNS``, ``REMAINDERS``, ``INNER``, ``STARTS`` and ``PERMUTATIONS`` add the number of the
+attempt times ``ATTEMPT``, ``LABELS`` that of the digit. The Poisson bootstrap reads ``PATTERNS``
+and ``REMAINDERS``, first attempt. No two uses share a counter, so no two draws share a word.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ from fastboot.compiler import exact
 
 __all__ = [
     "ATTEMPT", "CLASSES", "EXPONENTIALS", "FLIPS", "INNER", "LABELS", "LENGTHS", "ORDER",
-    "PATTERNS", "PLACES", "REMAINDERS", "SPLITS", "STARTS", "SUPERBLOCK", "SWAPS",
+    "PATTERNS", "PERMUTATIONS", "PLACES", "REMAINDERS", "SPLITS", "STARTS", "SUPERBLOCK", "SWAPS",
     "fill_positions", "fill_replicates", "philox", "unit_interval",
 ]  # fmt: skip
 
 SPLITS, CLASSES, PATTERNS, REMAINDERS, PLACES, SWAPS, FLIPS = range(1, 8)
 EXPONENTIALS, INNER, STARTS, LENGTHS = range(8, 12)
-LABELS, ORDER = 15, 16
+LABELS, ORDER, PERMUTATIONS = 15, 16, 17
 ATTEMPT = 256
 # Units per superblock: 16 bits name a unit, and one term of it (512 KB) stays in the L2 cache.
 SUPERBLOCK = 65_536

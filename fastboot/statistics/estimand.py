@@ -186,6 +186,12 @@ def _fused(builder: _Builder, a: Bound, b: Bound, n_rows: int) -> Value:
     return lambda sums, _, shape: evaluate(statistic, [sums[place] for place in places], shape)
 
 
+def placed(bounds: Sequence[Bound]) -> tuple[list[Term], list[list[int]]]:
+    """Return the terms of additive statistics, each once, and where those of each statistic are."""
+    builder = _Builder()
+    return builder.terms, [[builder.place(term) for term in one.terms] for one in bounds]
+
+
 def moves(questions: Sequence[Question], totals: Callable[[Sequence[Term]], list[Any]]) -> Estimand:
     """Return the differences a - b after swaps, as a function of the sums of the swapped rows.
 

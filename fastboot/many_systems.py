@@ -1,0 +1,184 @@
+"""Randomization of many systems at once: the sums of each, and from them any pair's difference.
+
+Common swaps. In a replicate every unit is flagged or not, once for all pairs. With m_s the flagged
+units' sums of system s, the totals of a pair (s, t) after its swaps are total_s - m_s + m_t and
+total_t - m_t + m_s: all pairs of S systems cost the sums of S.
+
+Permutations. In a replicate the outputs of all systems are permuted within every unit, and each
+system has the sums of what it got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot import engine
+from fastboot.observation import totals_of, units_of
+from fastboot.paths import Run, swap
+from fastboot.sample import Sample
+from fastboot.statistics.additive import Additive, Tally
+from fastboot.statistics.bound import Bound, evaluate
+from fastboot.statistics.estimand import Estimand, placed
+from fastboot.units import Layout, Units
+from fastboot.weights import key_of
+
+__all__ = ["Differences", "permuted", "swapped"]
+
+Floats = NDArray[np.float64]
+
+# From the numbers of two systems to the replicates of their difference, shape (n_replicates,).
+Differences = Callable[[int, int], Floats]
+
+# Nanoseconds of one system's output in one unit and replicate, for the length of steps only.
+_PERMUTED = 6.0
+
+
+def swapped(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[Differences, int, str]:
+    """Return the differences of all pairs under common swaps.
+
+    Parameters
+    ----------
+    bounds
+        One additive statistic, of each system.
+    sample
+        What is swapped.
+    run
+        How to run; all swaps are enumerated where they are few.
+
+    Returns
+    -------
+    tuple
+        The differences, the number of replicates, and the path.
+    """
+    layout = sample.arrange().layout
+    terms, places = placed(bounds)
+    raw = Estimand(terms, [0.0] * len(terms), (), _n_sums(terms), _stacked)
+    units = units_of(raw, layout, drawn_vary=True)
+    differing = _differing(units, places, layout)
+    found = swap(raw, units, lambda *_: [], layout, differing, 0, run)
+    moved = _by_term(found.values[:, 0], terms)
+    totals = [total[..., None] for total in _flat(totals_of(terms, sample.n_rows, None))]
+
+    def difference(s: int, t: int) -> Floats:
+        mine, theirs = places[s], places[t]
+        gained = [totals[i] - moved[i] + moved[j] for i, j in zip(mine, theirs, strict=True)]
+        lost = [totals[j] - moved[j] + moved[i] for i, j in zip(mine, theirs, strict=True)]
+        return _value(bounds[s], gained) - _value(bounds[t], lost)
+
+    return difference, found.values.shape[2], found.path
+
+
+def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[Differences, int, str]:
+    """Return the differences of all pairs under permutations of all systems within each unit.
+
+    Parameters
+    ----------
+    bounds, sample, run
+        As in `swapped`; the statistic has no tallies.
+
+    Returns
+    -------
+    tuple
+        The differences, the number of replicates, and the path.
+    """
+    from fastboot.kernels.permuting import add_permuted_sums
+    from fastboot.kernels.philox import SUPERBLOCK
+
+    layout = sample.arrange().layout
+    n_systems, n_terms = len(bounds), len(bounds[0].terms)
+    by_unit = np.empty((layout.n_units, n_systems * n_terms))
+    for system, bound in enumerate(bounds):
+        for k, term in enumerate(bound.terms):
+            assert not isinstance(term, Tally)
+            rows = np.broadcast_to(term, (sample.n_rows,))
+            codes = layout.unit_of_row
+            by_unit[:, system * n_terms + k] = (
+                rows if codes is None else np.bincount(codes, rows, layout.n_units)
+            )
+    by_unit.flags.writeable = False
+    sums = np.zeros((n_systems * n_terms, run.n_resamples))
+    key = key_of(run.sequence)
+    edges = [*range(0, layout.n_units, SUPERBLOCK), layout.n_units]
+
+    def task(r: range) -> Iterator[int]:
+        part = np.zeros((len(sums), len(r)))
+        for start, stop in pairwise(edges):
+            add_permuted_sums(by_unit, n_systems, start, stop, r.start, *key, part)
+            yield len(r)
+        sums[:, r.start : r.stop] = part
+
+    engine.run(
+        task,
+        n_steps=len(edges) - 1,
+        n_replicates=run.n_resamples,
+        seconds=1e-9 * _PERMUTED * n_systems * min(SUPERBLOCK, layout.n_units),
+        n_threads=run.n_threads,
+        progress=run.progress,
+    )
+
+    def difference(s: int, t: int) -> Floats:
+        own = (
+            _value(bounds[system], list(sums[system * n_terms : (system + 1) * n_terms]))
+            for system in (s, t)
+        )
+        return next(own) - next(own)
+
+    return difference, run.n_resamples, "permutations"
+
+
+def _n_sums(terms: Sequence[Any]) -> int:
+    return sum(term.size if isinstance(term, Tally) else 1 for term in terms)
+
+
+def _stacked(sums: Sequence[Any], _: Sequence[Any], shape: tuple[int, ...]) -> Floats:
+    rows = [total if np.ndim(total) > len(shape) else total[None] for total in sums]
+    stacked: Floats = np.concatenate(rows)
+    return stacked
+
+
+def _by_term(values: Floats, terms: Sequence[Any]) -> list[Floats]:
+    """Cut the rows of stacked sums into terms: shape (n_replicates,), or one axis more."""
+    found, start = [], 0
+    for term in terms:
+        if isinstance(term, Tally):
+            found.append(values[start : start + term.size])
+            start += term.size
+        else:
+            found.append(values[start])
+            start += 1
+    return found
+
+
+def _flat(totals: Sequence[Any]) -> list[Any]:
+    return [total[..., 0] for total in totals]
+
+
+def _value(bound: Bound, sums: Sequence[Any]) -> Floats:
+    assert isinstance(bound.statistic, Additive)
+    shape = np.broadcast_shapes(*(np.shape(total)[-1:] for total in sums))
+    wide = [np.broadcast_to(total, (*np.shape(total)[:-1], *shape)) for total in sums]
+    value: Floats = evaluate(bound.statistic, wide, shape)[0]
+    return value
+
+
+def _differing(
+    units: Units | None, places: Sequence[Sequence[int]], layout: Layout
+) -> NDArray[np.int64]:
+    """Return the units in which not all systems are alike; all where tallies hide it."""
+    if units is None:
+        return np.empty(0, np.int64)
+    if units.sparse is not None:
+        return np.arange(layout.n_units)
+    differs = np.zeros(layout.n_units, np.bool_)
+    for position in zip(*places, strict=True):
+        rows = [units.places[place] for place in sorted(set(position))]
+        # A constant that is left out is 0 in every unit.
+        values = [0.0 if row.constant is not None else units.varying[row.start] for row in rows]
+        for value in values[1:]:
+            differs |= values[0] != value
+    return np.flatnonzero(differs)
