@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Tally, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import check_counts, check_kinds, refuse_rows
 from fastboot.statistics.moments import origin, spread
 
@@ -248,6 +249,7 @@ class _Interval(_Agreement):
         return self._beyond_chance(observed, 2.0 * n * spread(n, total, squares), n)
 
 
+@recorded
 def krippendorff_alpha(
     *ratings: Source, level: Literal["nominal", "ordinal", "interval", "ratio"] = "nominal"
 ) -> Additive:
@@ -302,6 +304,7 @@ def krippendorff_alpha(
     )
 
 
+@recorded
 def fleiss_kappa(*ratings: Source, counts: Sequence[Source] | None = None) -> Additive:
     """Fleiss' kappa: agreement of annotators beyond chance, each item rated equally often.
 

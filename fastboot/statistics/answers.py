@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Ratio, Term
+from fastboot.statistics.calls import recorded
 
 __all__ = ["exact_match", "normalize_answer", "token_f1"]
 
@@ -98,6 +99,7 @@ class _TokenF1(_Answers):
         return 2.0 * (gold & predicted).total() / total if total else 1.0
 
 
+@recorded
 def exact_match(
     gold: Source,
     predicted: Source,
@@ -139,6 +141,7 @@ def exact_match(
     return _ExactMatch(columns, normalize, "exact_match")
 
 
+@recorded
 def token_f1(
     gold: Source,
     predicted: Source,

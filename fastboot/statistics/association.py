@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import equal_labels
 from fastboot.statistics.moments import origin, spread
 
@@ -80,6 +81,7 @@ class _Agreement(Ratio):
         return equal_labels(first, second, ("first", "second")).astype(np.float64), 1.0
 
 
+@recorded
 def pearson(x: Source, y: Source) -> Additive:
     """Pearson's correlation of two columns.
 
@@ -113,6 +115,7 @@ def pearson(x: Source, y: Source) -> Additive:
     return _Pearson(Column(x, "number", "x"), Column(y, "number", "y"), name="pearson")
 
 
+@recorded
 def r_squared(gold: Source, predicted: Source) -> Additive:
     """Coefficient of determination of predicted numbers (scikit-learn's ``r2_score``).
 
@@ -141,6 +144,7 @@ def r_squared(gold: Source, predicted: Source) -> Additive:
     return _RSquared(*_errors(gold, predicted), name="r_squared")
 
 
+@recorded
 def rmse(gold: Source, predicted: Source) -> Additive:
     """Root mean squared error of predicted numbers: sqrt(sum (gold - predicted)^2 / n).
 
@@ -165,6 +169,7 @@ def rmse(gold: Source, predicted: Source) -> Additive:
     return _RootMeanSquare(*_errors(gold, predicted), name="rmse")
 
 
+@recorded
 def mae(gold: Source, predicted: Source) -> Ratio:
     """Mean absolute error of predicted numbers: sum |gold - predicted| / n.
 
@@ -189,6 +194,7 @@ def mae(gold: Source, predicted: Source) -> Ratio:
     return _MeanAbsolute(*_errors(gold, predicted), name="mae")
 
 
+@recorded
 def agreement(first: Source, second: Source) -> Ratio:
     """Raw agreement of two annotators: share of rows with the same label.
 

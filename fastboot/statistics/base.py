@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Self
 
 from fastboot.columns import Column, Source
+from fastboot.statistics.calls import words
 from fastboot.statistics.copies import Drawn
 
 __all__ = ["Statistic", "Vector"]
@@ -27,6 +29,10 @@ class Statistic:
         The columns asked for.
     name
         What results call it.
+    call
+        The call that made it, in one line, such as ``f_score(gold,predicted,average=macro)``: what
+        signatures quote. Of a class of your own its name, columns and the numbers and strings
+        among its attributes.
     """
 
     def __init__(self, *columns: Column | Source, name: str | None = None) -> None:
@@ -39,6 +45,16 @@ class Statistic:
             else Column(column, "number", f"{self.name}, column {i}")
             for i, column in enumerate(columns, 1)
         )
+
+    @cached_property
+    def call(self) -> str:
+        """The call that made it; :func:`recorded` sets it."""
+        options = [
+            f"{name.lstrip('_')}={words(value)}"
+            for name, value in vars(self).items()
+            if name != "name" and isinstance(value, str | int | float)
+        ]
+        return f"{words(self.name)}({','.join([*map(words, self.columns), *options])})"
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:  # noqa: ARG002 - for subclasses
         """Return the statistic as it is for given columns; this one, by default.

@@ -14,6 +14,7 @@ import numpy as np
 
 from fastboot.columns import Labels, Source
 from fastboot.statistics.additive import Additive, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.classes import ByClass, ListOfLabels, over_classes
 
 __all__ = ["cohen_kappa", "matthews"]
@@ -66,6 +67,7 @@ def _apart(first: Any, second: Any, power: int) -> Any:
     return total
 
 
+@recorded
 def matthews(gold: Source, predicted: Source) -> Additive:
     """Matthews' correlation coefficient of labels, for two classes or more.
 
@@ -95,6 +97,7 @@ def matthews(gold: Source, predicted: Source) -> Additive:
     return _Matthews(gold, predicted, None, "matthews")
 
 
+@recorded
 def cohen_kappa(
     gold: Source,
     predicted: Source,

@@ -9,6 +9,7 @@ import numpy as np
 
 from fastboot.columns import Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import equal_labels
 from fastboot.statistics.classes import NAMES, ByClass, ListOfLabels, label_columns, over_classes
 from fastboot.statistics.outcomes import (
@@ -58,6 +59,7 @@ class _BalancedAccuracy(ByClass):
         return (mean - chance) / (1.0 - chance)
 
 
+@recorded
 def accuracy(gold: Source, predicted: Source) -> Ratio:
     """Share of rows whose predicted label is the gold label.
 
@@ -78,6 +80,7 @@ def accuracy(gold: Source, predicted: Source) -> Ratio:
     return _Accuracy(*label_columns(gold, predicted), name="accuracy")
 
 
+@recorded
 def balanced_accuracy(gold: Source, predicted: Source, *, adjusted: bool = False) -> Additive:
     """Mean over classes of the share of their gold rows that are predicted right.
 
@@ -113,6 +116,7 @@ def balanced_accuracy(gold: Source, predicted: Source, *, adjusted: bool = False
     return _BalancedAccuracy(gold, predicted, None, name, adjusted=bool(adjusted))
 
 
+@recorded
 def f_score(
     gold: Source | None = None,
     predicted: Source | None = None,
@@ -200,6 +204,7 @@ def f_score(
     )
 
 
+@recorded
 def precision(
     gold: Source | None = None,
     predicted: Source | None = None,
@@ -246,6 +251,7 @@ def precision(
     )
 
 
+@recorded
 def recall(
     gold: Source | None = None,
     predicted: Source | None = None,
@@ -293,6 +299,7 @@ def recall(
     )
 
 
+@recorded
 def jaccard(
     gold: Source | None = None,
     predicted: Source | None = None,
@@ -338,6 +345,7 @@ def jaccard(
     )
 
 
+@recorded
 def specificity(
     gold: Source | None = None,
     predicted: Source | None = None,

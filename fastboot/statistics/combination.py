@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from fastboot.statistics.additive import Additive, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.copies import Drawn
 
 __all__ = ["combine"]
@@ -62,6 +63,7 @@ class _Combination(Additive):
         return self._function(*values)
 
 
+@recorded
 def combine(
     function: Callable[..., Any], *statistics: Additive, name: str | None = None
 ) -> Additive:

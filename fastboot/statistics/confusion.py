@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fastboot.columns import Labels, Source, load
 from fastboot.rendering import short, to_json
 from fastboot.statistics.additive import AdditiveVector, Tally, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.classes import ByClass, ListOfLabels, over_classes
 
 __all__ = ["ConfusionMatrix", "confusion_cells", "confusion_matrix"]
@@ -196,6 +197,7 @@ def confusion_matrix(
     return ConfusionMatrix(statistic.classes, values, normalize)
 
 
+@recorded
 def confusion_cells(
     gold: Source,
     predicted: Source,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import refuse_rows
 from fastboot.statistics.moments import origin, spread
 
@@ -99,6 +100,7 @@ class _HarmonicMean(Ratio):
         return (1.0, 1.0 / values) if weights is None else (weights, weights / values)
 
 
+@recorded
 def variance(values: Source, *, ddof: float = 0) -> Additive:
     """Variance of a column: sum (value - mean)^2 / (n - ddof), as ``numpy.var``.
 
@@ -128,6 +130,7 @@ def variance(values: Source, *, ddof: float = 0) -> Additive:
     return _Variance(values, ddof, "variance")
 
 
+@recorded
 def std(values: Source, *, ddof: float = 0) -> Additive:
     """Standard deviation of a column: sqrt(sum (value - mean)^2 / (n - ddof)), as ``numpy.std``.
 
@@ -154,6 +157,7 @@ def std(values: Source, *, ddof: float = 0) -> Additive:
     return _Deviation(values, ddof, "std")
 
 
+@recorded
 def skewness(values: Source, *, bias: bool = True) -> Additive:
     """Skewness of a column: m3 / m2^1.5, where mk is the mean of (value - mean)^k.
 
@@ -186,6 +190,7 @@ def skewness(values: Source, *, bias: bool = True) -> Additive:
     return _Skewness(values, bias=bias)
 
 
+@recorded
 def geometric_mean(values: Source, *, weights: Source | None = None) -> Additive:
     """Geometric mean of a column: exp(sum weight x log value / sum of weights).
 
@@ -213,6 +218,7 @@ def geometric_mean(values: Source, *, weights: Source | None = None) -> Additive
     return _GeometricMean(*_weighted(values, weights), name="geometric_mean")
 
 
+@recorded
 def harmonic_mean(values: Source, *, weights: Source | None = None) -> Ratio:
     """Harmonic mean of a column: sum of weights / sum of weight / value.
 

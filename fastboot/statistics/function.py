@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.base import Vector
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.weighted import Weighted
 
 __all__ = ["statistic"]
@@ -103,6 +104,7 @@ class _VectorizedFunctionVector(Vector, _VectorizedFunction):
     pass
 
 
+@recorded
 def statistic(
     function: Callable[..., Any],
     *columns: Source | Column,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import check_counts, check_integer, check_part
 
 __all__ = ["bleu", "chrf", "ter", "word_error_rate"]
@@ -119,6 +120,7 @@ class _Rate(Ratio):
         return self._scale * errors, length
 
 
+@recorded
 def bleu(
     counts: Mapping[str, Source] | None = None,
     *,
@@ -190,6 +192,7 @@ def bleu(
     return _Bleu(columns, *_check_smoothing(smooth_method, smooth_value))
 
 
+@recorded
 def chrf(
     counts: Mapping[str, Source] | None = None,
     *,
@@ -255,6 +258,7 @@ def chrf(
     return _Chrf(columns, beta, name, eps_smoothing=eps_smoothing)
 
 
+@recorded
 def ter(edits: Source, reference_length: Source) -> Ratio:
     """Translation edit rate: 100 x edits / words of the reference; lower is better.
 
@@ -282,6 +286,7 @@ def ter(edits: Source, reference_length: Source) -> Ratio:
     return _Rate(*columns, name="ter", scale=100.0)
 
 
+@recorded
 def word_error_rate(errors: Source, words: Source) -> Ratio:
     """Word error rate: substitutions, deletions and insertions / words of the reference.
 

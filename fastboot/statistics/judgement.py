@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Ratio, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import check_counts, check_integer, check_part, refuse_rows
 
 __all__ = ["pass_at_k", "win_rate"]
@@ -64,6 +65,7 @@ class _WinRate(Ratio):
         return found
 
 
+@recorded
 def pass_at_k(n: Source, c: Source, *, k: int) -> Ratio:
     """pass@k: the probability that one of k samples of a problem is correct, mean over problems.
 
@@ -93,6 +95,7 @@ def pass_at_k(n: Source, c: Source, *, k: int) -> Ratio:
     return _PassAtK(n, c, check_integer("k", k, 1))
 
 
+@recorded
 def win_rate(
     first_order: Source,
     second_order: Source | None = None,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, AdditiveVector, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.copies import Drawn, shares
 from fastboot.statistics.weighted import Weighted
 
@@ -161,6 +162,7 @@ def _read_only(array: Any) -> Any:
     return array
 
 
+@recorded
 def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> Additive | Weighted:
     """Return the mean of the values of a statistic in each group: the macro average.
 

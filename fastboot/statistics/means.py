@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
 from fastboot.statistics.base import Statistic
+from fastboot.statistics.calls import recorded
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +43,7 @@ class _Total(Additive):
         return total
 
 
+@recorded
 def mean(values: Source | Column) -> Ratio:
     """Mean of a column: sum of values / number of rows.
 
@@ -61,6 +63,7 @@ def mean(values: Source | Column) -> Ratio:
     return _Mean(_number(values, "values"), name="mean")
 
 
+@recorded
 def ratio(numerator: Source | Column, denominator: Source | Column) -> Ratio:
     """Ratio of two sums: sum of numerators / sum of denominators.
 
@@ -82,6 +85,7 @@ def ratio(numerator: Source | Column, denominator: Source | Column) -> Ratio:
     return _Ratio(*columns, name="ratio")
 
 
+@recorded
 def weighted_mean(values: Source | Column, weights: Source | Column) -> Ratio:
     """Weighted mean: sum of weight x value / sum of weights.
 
@@ -102,6 +106,7 @@ def weighted_mean(values: Source | Column, weights: Source | Column) -> Ratio:
     return _WeightedMean(*columns, name="weighted_mean")
 
 
+@recorded
 def total(values: Source | Column) -> Additive:
     """Sum of a column. A resample has as many units as the sample.
 

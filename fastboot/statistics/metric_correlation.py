@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Tally, Term
+from fastboot.statistics.calls import recorded
 
 __all__ = ["system_correlation"]
 
@@ -42,6 +43,7 @@ class _SystemCorrelation(Additive):
         return _CORRELATIONS[self._correlation](_means(metric, n), _means(human, n))
 
 
+@recorded
 def system_correlation(
     metric: Source,
     human: Source,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.weighted import Weighted
 
 __all__ = [
@@ -260,6 +261,7 @@ def _number(argument: str, value: Any) -> float:
     return float(value)
 
 
+@recorded
 def quantile(values: Source, q: float, *, method: str = "linear") -> OrderStatistic:
     """Quantile of a column, as ``numpy.quantile`` of the resampled rows.
 
@@ -301,6 +303,7 @@ def quantile(values: Source, q: float, *, method: str = "linear") -> OrderStatis
     return _Quantile(values, q, method)
 
 
+@recorded
 def median(values: Source) -> OrderStatistic:
     """Median of a column, as ``numpy.median`` of the resampled rows: the 0.5 quantile.
 
@@ -320,6 +323,7 @@ def median(values: Source) -> OrderStatistic:
     return _Quantile(values, 0.5, "linear", "median")
 
 
+@recorded
 def trimmed_mean(values: Source, proportion: float) -> Weighted:
     """Mean of a column without its ends, as ``scipy.stats.trim_mean`` of the resampled rows.
 
@@ -351,6 +355,7 @@ def trimmed_mean(values: Source, proportion: float) -> Weighted:
     return _TrimmedMean(values, proportion)
 
 
+@recorded
 def interquartile_mean(values: Source) -> Weighted:
     """Interquartile mean of a column: the mean of the middle half of the resampled rows.
 
@@ -378,6 +383,7 @@ def interquartile_mean(values: Source) -> Weighted:
     return _TrimmedMean(values, 0.25, "interquartile_mean")
 
 
+@recorded
 def minimum(values: Source) -> OrderStatistic:
     """Return the smallest value of a column. Undefined where no row has weight.
 
@@ -401,6 +407,7 @@ def minimum(values: Source) -> OrderStatistic:
     return _Extreme(values, 1.0, "minimum")
 
 
+@recorded
 def maximum(values: Source) -> OrderStatistic:
     """Return the largest value of a column. Undefined where no row has weight.
 

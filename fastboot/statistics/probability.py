@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastboot.columns import Column, Labels, Source, load
 from fastboot.rendering import count, short, to_json
 from fastboot.statistics.additive import Additive, Ratio, Tally, Term
+from fastboot.statistics.calls import recorded
 
 __all__ = [
     "ReliabilityTable",
@@ -117,6 +118,7 @@ class _CalibrationError(_Scored):
         return np.abs(gaps).sum(axis=0) / n_rows
 
 
+@recorded
 def log_loss(
     gold: Source, score: Source, *, pos_label: Any = 1, labels: Classes | None = None
 ) -> Ratio:
@@ -164,6 +166,7 @@ def log_loss(
     return _LogLoss(gold, score, pos_label, labels, "log_loss")
 
 
+@recorded
 def brier_score(
     gold: Source,
     score: Source,
@@ -205,6 +208,7 @@ def brier_score(
     return _BrierScore(scale, gold, score, pos_label, labels, name)
 
 
+@recorded
 def calibration_error(
     gold: Source,
     score: Source,

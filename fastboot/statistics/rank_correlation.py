@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.order import read_only
 from fastboot.statistics.weighted import Weighted
 
@@ -124,6 +125,7 @@ def _digits(places: Integers, order: Integers) -> list[tuple[Integers, Integers,
     return digits
 
 
+@recorded
 def spearman(x: Source, y: Source) -> Weighted:
     """Spearman's rank correlation of two columns: Pearson's of their ranks.
 
@@ -150,6 +152,7 @@ def spearman(x: Source, y: Source) -> Weighted:
     return _Spearman(x, y, "spearman")
 
 
+@recorded
 def kendall(x: Source, y: Source) -> Weighted:
     """Kendall's rank correlation of two columns, with ties: tau-b.
 

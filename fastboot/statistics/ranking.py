@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import equal_labels, has_label
 from fastboot.statistics.weighted import Weighted
 
@@ -78,6 +79,7 @@ class _RiskCoverageArea(_Area):
         return area / (marked + unmarked)
 
 
+@recorded
 def roc_auc(gold: Source, score: Source, *, pos_label: Any = 1) -> Weighted:
     """Area under the ROC curve: how often a positive row scores higher than a negative one.
 
@@ -110,6 +112,7 @@ def roc_auc(gold: Source, score: Source, *, pos_label: Any = 1) -> Weighted:
     return _RocAuc(gold, score, pos_label, "roc_auc")
 
 
+@recorded
 def average_precision(gold: Source, score: Source, *, pos_label: Any = 1) -> Weighted:
     """Average precision: the mean over positive rows of the precision down to their score.
 
@@ -138,6 +141,7 @@ def average_precision(gold: Source, score: Source, *, pos_label: Any = 1) -> Wei
     return _AveragePrecision(gold, score, pos_label, "average_precision")
 
 
+@recorded
 def risk_coverage_area(gold: Source, predicted: Source, confidence: Source) -> Weighted:
     """Area under the risk-coverage curve (AURC) of a system that leaves out what it is unsure of.
 

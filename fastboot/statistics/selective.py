@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Ratio, Term
+from fastboot.statistics.calls import recorded
 from fastboot.statistics.classification import accuracy
 
 __all__ = ["coverage", "mean_cost", "selective_risk"]
@@ -63,6 +64,7 @@ class _MeanCost(_Selective):
         return accepted * wrong * self._error_cost + (1.0 - accepted) * self._review_cost, 1.0
 
 
+@recorded
 def coverage(confidence: Source, *, threshold: float) -> Ratio:
     """Share of rows accepted: those whose confidence is at least the threshold.
 
@@ -91,6 +93,7 @@ def coverage(confidence: Source, *, threshold: float) -> Ratio:
     return _Coverage(confidence, threshold)
 
 
+@recorded
 def selective_risk(
     gold: Source, predicted: Source, confidence: Source, *, threshold: float
 ) -> Ratio:
@@ -123,6 +126,7 @@ def selective_risk(
     return _SelectiveRisk(gold, predicted, confidence, threshold, "selective_risk")
 
 
+@recorded
 def mean_cost(
     gold: Source,
     predicted: Source,
