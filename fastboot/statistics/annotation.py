@@ -15,9 +15,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Tally, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import check_counts, check_kinds, refuse_rows
 from fastboot.statistics.moments import origin, spread
 

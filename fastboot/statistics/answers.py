@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Ratio, Term
-from fastboot.statistics.calls import recorded
 
 __all__ = ["exact_match", "normalize_answer", "token_f1"]
 

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import equal_labels
 from fastboot.statistics.moments import origin, spread
 

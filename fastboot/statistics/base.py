@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
+from fastboot.calls import words
 from fastboot.columns import Column, Source
-from fastboot.statistics.calls import words
 from fastboot.statistics.copies import Drawn
 
 __all__ = ["Statistic", "Vector"]

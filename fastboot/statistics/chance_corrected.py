@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from fastboot.calls import recorded
 from fastboot.columns import Labels, Source
 from fastboot.statistics.additive import Additive, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.classes import ByClass, ListOfLabels, over_classes
 
 __all__ = ["cohen_kappa", "matthews"]

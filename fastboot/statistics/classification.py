@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fastboot.calls import recorded
 from fastboot.columns import Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import equal_labels
 from fastboot.statistics.classes import NAMES, ByClass, ListOfLabels, label_columns, over_classes
 from fastboot.statistics.outcomes import (

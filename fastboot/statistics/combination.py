@@ -6,8 +6,8 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+from fastboot.calls import recorded
 from fastboot.statistics.additive import Additive, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.copies import Drawn
 
 __all__ = ["combine"]

@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Labels, Source, load
 from fastboot.rendering import short, to_json
 from fastboot.statistics.additive import AdditiveVector, Tally, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.classes import ByClass, ListOfLabels, over_classes
 
 __all__ = ["ConfusionMatrix", "confusion_cells", "confusion_matrix"]

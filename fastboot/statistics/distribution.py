@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import refuse_rows
 from fastboot.statistics.moments import origin, spread
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.base import Vector
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.weighted import Weighted
 
 __all__ = ["statistic"]

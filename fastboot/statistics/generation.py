@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import check_counts, check_integer, check_part
 
 __all__ = ["bleu", "chrf", "ter", "word_error_rate"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Ratio, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import check_counts, check_integer, check_part, refuse_rows
 
 __all__ = ["pass_at_k", "win_rate"]

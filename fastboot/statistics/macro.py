@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, AdditiveVector, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.copies import Drawn, shares
 from fastboot.statistics.weighted import Weighted
 

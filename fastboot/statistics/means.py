@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
 from fastboot.statistics.base import Statistic
-from fastboot.statistics.calls import recorded
 
 Floats = NDArray[np.float64]
 

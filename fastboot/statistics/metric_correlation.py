@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Tally, Term
-from fastboot.statistics.calls import recorded
 
 __all__ = ["system_correlation"]
 

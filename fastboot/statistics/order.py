@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Source
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.weighted import Weighted
 
 __all__ = [

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source, load
 from fastboot.rendering import count, short, to_json
 from fastboot.statistics.additive import Additive, Ratio, Tally, Term
-from fastboot.statistics.calls import recorded
 
 __all__ = [
     "ReliabilityTable",

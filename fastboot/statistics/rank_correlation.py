@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Source
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.order import read_only
 from fastboot.statistics.weighted import Weighted
 

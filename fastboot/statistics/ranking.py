@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.checks import equal_labels, has_label
 from fastboot.statistics.weighted import Weighted
 

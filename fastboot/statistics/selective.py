@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Ratio, Term
-from fastboot.statistics.calls import recorded
 from fastboot.statistics.classification import accuracy
 
 __all__ = ["coverage", "mean_cost", "selective_risk"]
