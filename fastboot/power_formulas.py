@@ -1,0 +1,215 @@
+"""Half-widths of intervals and powers of tests from formulas: numbers in, numbers out.
+
+A tail is the probability of error on one side: alpha / 2 of a two-sided test. Clusters count by
+their design effect (Kish 1965): the variance of a mean of clusters of m items is 1 + (m - 1) icc
+times that of independent items, so n items are worth n / (1 + (m - 1) icc).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from fastboot.pvalues import check_alternative
+
+__all__ = [
+    "MOST",
+    "check_alpha_and_power",
+    "connor_power",
+    "design_effect",
+    "mcnemar_power",
+    "mean_half_width",
+    "minimum_detectable_effect",
+    "paired_t_power",
+    "proportion_half_width",
+    "smallest",
+    "tail_of",
+]
+
+# Discordant pairs left out of `mcnemar_power` have this probability on either side.
+_LEFT_OUT = 1e-13
+# Beyond, a plan is a mistake in the units.
+MOST = 2**40
+# Waves of the exact power below this are rounding, see `smallest`.
+_CALM = 1e-9
+
+
+def tail_of(alpha: float, alternative: str) -> float:
+    """Return the probability of error on one side."""
+    return alpha / 2.0 if alternative == "two-sided" else alpha
+
+
+def design_effect(cluster_size: float, icc: float) -> float:
+    """Return 1 + (m - 1) icc, the variance of a mean of clusters over that of items alone."""
+    return 1.0 + (cluster_size - 1.0) * icc
+
+
+def proportion_half_width(n: float, proportion: float, tail: float, method: str) -> float:
+    """Half the width of an interval of a proportion, "normal" (Wald) or "wilson" (Wilson 1927)."""
+    from scipy.special import ndtri
+
+    z = -float(ndtri(tail))
+    variance = proportion * (1.0 - proportion) / n
+    if method == "normal":
+        return z * math.sqrt(variance)
+    return z * math.sqrt(variance + (z / (2.0 * n)) ** 2) / (1.0 + z * z / n)
+
+
+def mean_half_width(
+    n: float, std: float, tail: float, degrees_of_freedom: float = math.inf
+) -> float:
+    """Half the width of Student's interval of a mean; of the normal one for infinite degrees."""
+    from scipy.special import ndtri, stdtrit
+
+    infinite = math.isinf(degrees_of_freedom)
+    quantile = ndtri(tail) if infinite else stdtrit(degrees_of_freedom, tail)
+    return -float(quantile) * std / math.sqrt(n)
+
+
+def paired_t_power(
+    n: float, effect_size: float, degrees_of_freedom: float, alpha: float, alternative: str
+) -> float:
+    """Power of the paired t-test: t is noncentral, with centre effect_size x sqrt(n).
+
+    effect_size : mean / standard deviation of the differences
+    """
+    from scipy.stats import nct, t
+
+    critical = t.isf(tail_of(alpha, alternative), degrees_of_freedom)
+    centre = effect_size * math.sqrt(n)
+    above = nct.sf(critical, degrees_of_freedom, centre) if alternative != "less" else 0.0
+    # By symmetry; SciPy's lower tail loses its digits where it is small.
+    below = nct.sf(critical, degrees_of_freedom, -centre) if alternative != "greater" else 0.0
+    return float(above + below)
+
+
+def mcnemar_power(
+    n: int, effect: float, discordance: float, alpha: float, alternative: str
+) -> float:
+    """Power of the exact (conditional) McNemar test.
+
+    The number of discordant pairs is binomial (n, discordance); of m of them, those that favour a
+    are binomial (m, (1 + effect / discordance) / 2), and the test compares them with (m, 1/2).
+    """
+    from scipy.stats import binom
+
+    few, many = binom.ppf(_LEFT_OUT, n, discordance), binom.isf(_LEFT_OUT, n, discordance)
+    pairs = np.arange(few, many + 1.0)
+    tail = tail_of(alpha, alternative)
+    critical = binom.isf(tail, pairs, 0.5)
+    # SciPy's quantile may be one off where the tail is attained.
+    critical += binom.sf(critical, pairs, 0.5) > tail
+    critical -= binom.sf(critical - 1.0, pairs, 0.5) <= tail
+    favours_a = min(1.0, max(0.0, 0.5 * (1.0 + effect / discordance)))
+    power = np.zeros(len(pairs))
+    if alternative != "less":
+        power += binom.sf(critical, pairs, favours_a)
+    if alternative != "greater":
+        power += binom.sf(critical, pairs, 1.0 - favours_a)
+    return float(power @ binom.pmf(pairs, n, discordance))
+
+
+def connor_power(
+    n: float, effect: float, discordance: float, alpha: float, alternative: str
+) -> float:
+    """Power of McNemar's test by the normal approximation of Connor (1987).
+
+    Solved for n: (z_tail sqrt(discordance) + z_power sqrt(discordance - effect^2))^2 / effect^2.
+    """
+    from scipy.special import ndtr, ndtri
+
+    towards = {"two-sided": abs(effect), "greater": effect, "less": -effect}[alternative]
+    reach = towards * math.sqrt(n) + ndtri(tail_of(alpha, alternative)) * math.sqrt(discordance)
+    spread = math.sqrt(max(0.0, discordance - effect * effect))
+    # Without spread all pairs favour one system.
+    return float(ndtr(reach / spread)) if spread > 0.0 else float(reach > 0.0)
+
+
+def smallest(reached: Callable[[int], bool], waves: tuple[float, int] = (0.0, 0)) -> int | None:
+    """Return the smallest number from which on a goal is reached, None beyond 2**40.
+
+    Parameters
+    ----------
+    reached
+        Whether a number reaches it. Once reached, it is reached by all larger numbers, but for
+        waves.
+    waves
+        The exact power of a test of counts rises in waves, as its critical count is whole: a wave
+        shrinks by the first number for each item, and the goal is reached for good at most the
+        second number of items after the first time.
+    """
+    high = 1
+    while not reached(high):
+        high *= 2
+        if high > MOST:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    calm, length = waves
+    if calm**high > _CALM:
+        below = [number for number in range(high, high + length) if not reached(number)]
+        high = max(below, default=high - 1) + 1
+    return high
+
+
+def minimum_detectable_effect(
+    standard_error: float,
+    *,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    alternative: str = "two-sided",
+) -> float:
+    """Return the smallest true effect that such data would probably show.
+
+    (z_tail + z_power) x standard error (Bloom 1995): 2.80 standard errors for a two-sided test at
+    0.05 with power 0.8. For estimates that are about normal. It belongs to the data's size and
+    spread and not to the observed effect: power at the observed effect says no more than p does
+    (Hoenig and Heisey 2001).
+
+    Parameters
+    ----------
+    standard_error
+        Of the difference, such as ``result.standard_error``. 0 or more; NaN gives NaN.
+    alpha
+        Level of the test.
+    power
+        Probability of a significant result that is asked for.
+    alternative
+        "two-sided", "greater" or "less".
+
+    Returns
+    -------
+    float
+        A distance from 0, whatever the side.
+
+    Raises
+    ------
+    ValueError
+        A number is out of range, or the word is unknown.
+
+    Examples
+    --------
+    >>> round(minimum_detectable_effect(0.01), 4)
+    0.028
+    """
+    from scipy.special import ndtri
+
+    if standard_error < 0.0:
+        raise ValueError(f"`standard_error` is {standard_error}; it must be 0 or more")
+    check_alpha_and_power(alpha, power)
+    tail = tail_of(alpha, check_alternative(alternative))
+    return float((ndtri(power) - ndtri(tail)) * standard_error)
+
+
+def check_alpha_and_power(alpha: float, power: float) -> None:
+    """Raise ValueError unless 0 < alpha < power < 1."""
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
+    if not alpha < power < 1.0:
+        raise ValueError(
+            f"`power` is {power}; it must lie between `alpha`, {alpha}, and 1, such as 0.8"
+        )
