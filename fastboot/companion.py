@@ -1,0 +1,140 @@
+"""What the classical tests beside resampling share: their pairs, and the manners of their answers.
+
+McNemar's test, the signed-rank and the sign test, and those of cross-validation. Their laws are
+known, so there are no replicates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.columns import Column, Source, load
+from fastboot.intervals import ConfidenceInterval
+from fastboot.rendering import short, shown_pvalue
+from fastboot.reports import Report
+
+__all__ = [
+    "MIRROR",
+    "Companion",
+    "interval_words",
+    "load_pairs",
+    "pvalue_words",
+    "rounding",
+    "tied",
+]
+
+# The sides of b - a.
+MIRROR = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Companion(Report):
+    """What every answer has.
+
+    Attributes
+    ----------
+    estimate
+        How much better a is than b. NaN where undefined.
+    confidence_interval
+        Of the estimate.
+    pvalue
+        Of the test. NaN where undefined.
+    alternative
+        "two-sided", "greater" or "less". Also the sides of intervals.
+    n_rows
+        Pairs used.
+    n_dropped
+        Rows dropped for a missing value (``nan_policy="omit"``).
+    """
+
+    estimate: float
+    confidence_interval: ConfidenceInterval
+    pvalue: float
+    alternative: str
+    n_rows: int
+    n_dropped: int
+
+    @property
+    def confidence_level(self) -> float:
+        """Nominal coverage of intervals."""
+        return self.confidence_interval.confidence_level
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every figure, as plain Python values."""
+        figures: dict[str, Any] = {"kind": type(self).__name__}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, ConfidenceInterval):
+                figures[one.name] = list(value[:2])
+                figures[f"{one.name}_method"] = value.method
+            else:
+                figures[one.name] = value
+        return figures | {"confidence_level": self.confidence_level, "notes": list(self.notes)}
+
+    def __repr__(self) -> str:
+        low, high = self.confidence_interval[:2]
+        return (
+            f"{type(self).__name__}({short(self.estimate)} [{short(low)}, {short(high)}], "
+            f"p {shown_pvalue(self.pvalue)}, n_rows={self.n_rows:,})"
+        )
+
+
+def interval_words(interval: ConfidenceInterval, name: str = "") -> str:
+    """Return "95% interval [0.1, 0.3]", or that there is none."""
+    low, high, level = interval[:3]
+    words = f"{100 * level:g}% {name}{' ' if name else ''}interval"
+    return f"{words} undefined" if math.isnan(low) else f"{words} [{short(low)}, {short(high)}]"
+
+
+def pvalue_words(pvalue: float, alternative: str) -> str:
+    """Return "two-sided p = 0.0123", or the side by its words."""
+    sides = {"two-sided": "two-sided", "greater": "one-sided (a > b)", "less": "one-sided (a < b)"}
+    return f"{sides[alternative]} p {shown_pvalue(pvalue)}"
+
+
+def load_pairs(a: Source, b: Source, data: object, nan_policy: str) -> tuple[Floats, Floats, int]:
+    """Return the scores of both systems, and how many rows were dropped."""
+    rows = load([Column(a, argument="a"), Column(b, argument="b")], data, nan_policy)
+    first, second = rows.columns
+    return first, second, rows.n_dropped  # type: ignore[return-value] # numbers, as asked for
+
+
+def rounding(a: Floats, b: Floats) -> float:
+    """Return how far two differences a - b may be apart that are equal in exact arithmetic.
+
+    Each score is within u = 2**-53 (relative) of what was meant, and so is the subtraction: in all
+    8 u max(abs(score)). In binary 0.3 - 0.2 is not 0.2 - 0.1, but scores with one digit mean that.
+
+    Parameters
+    ----------
+    a, b
+        Shape (n_rows,); no NaN.
+    """
+    return 8.0 * 2.0**-53 * float(max(np.abs(a).max(), np.abs(b).max()))
+
+
+def tied(a: Floats, b: Floats) -> Floats:
+    """Return a - b, with differences whose sizes only rounding sets apart made equal, or 0.
+
+    Parameters
+    ----------
+    a, b
+        Shape (n_rows,); no NaN.
+    """
+    differences: Floats = a - b
+    reach = rounding(a, b)
+    sizes = np.sort(np.abs(differences))
+    steps = np.diff(sizes, prepend=0.0)
+    if not ((steps > 0.0) & (steps <= reach)).any():
+        return differences
+    starts = np.concatenate([[0.0], sizes[steps > reach]])
+    places = np.searchsorted(starts, np.abs(differences), side="right") - 1
+    merged: Floats = np.copysign(starts[places], differences)
+    return merged
