@@ -14,6 +14,9 @@ from fastboot.analytic import proportion_interval
 from fastboot.block_length import block_length
 from fastboot.bootstrap import bootstrap
 from fastboot.columns import Column, Labels
+from fastboot.compare import compare
+from fastboot.comparison import Comparison
+from fastboot.corrections import adjust_pvalues
 from fastboot.examples import example_path, load_example
 from fastboot.paired import paired_bootstrap
 from fastboot.paired_results import PairedBootstrapResult, RandomizationResult
@@ -101,6 +104,7 @@ __all__ = [
     "Bar",
     "BootstrapResult",
     "Column",
+    "Comparison",
     "ConfusionMatrix",
     "Labels",
     "PairedBootstrapResult",
@@ -114,6 +118,7 @@ __all__ = [
     "Weighted",
     "__version__",
     "accuracy",
+    "adjust_pvalues",
     "agreement",
     "align",
     "approximate_randomization",
@@ -127,6 +132,7 @@ __all__ = [
     "chrf",
     "cohen_kappa",
     "combine",
+    "compare",
     "confusion_cells",
     "confusion_matrix",
     "coverage",

@@ -27,18 +27,18 @@ from fastboot.statistics.estimand import Estimand, placed
 from fastboot.units import Layout, Units
 from fastboot.weights import key_of
 
-__all__ = ["Differences", "permuted", "swapped"]
+__all__ = ["PairReplicates", "permuted", "swapped"]
 
 Floats = NDArray[np.float64]
 
 # From the numbers of two systems to the replicates of their difference, shape (n_replicates,).
-Differences = Callable[[int, int], Floats]
+PairReplicates = Callable[[int, int], Floats]
 
 # Nanoseconds of one system's output in one unit and replicate, for the length of steps only.
 _PERMUTED = 6.0
 
 
-def swapped(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[Differences, int, str]:
+def swapped(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairReplicates, int, str]:
     """Return the differences of all pairs under common swaps.
 
     Parameters
@@ -73,7 +73,7 @@ def swapped(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[Differen
     return difference, found.values.shape[2], found.path
 
 
-def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[Differences, int, str]:
+def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairReplicates, int, str]:
     """Return the differences of all pairs under permutations of all systems within each unit.
 
     Parameters
@@ -85,10 +85,20 @@ def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[Differe
     -------
     tuple
         The differences, the number of replicates, and the path.
+
+    Raises
+    ------
+    TypeError
+        The statistic has tallies.
     """
     from fastboot.kernels.permuting import add_permuted_sums
     from fastboot.kernels.philox import SUPERBLOCK
 
+    if any(isinstance(term, Tally) for bound in bounds for term in bound.terms):
+        raise TypeError(
+            f"`null` is 'permutations', which {bounds[0].statistic.name} cannot have: its sums are "
+            "by class; use null='swaps'"
+        )
     layout = sample.arrange().layout
     n_systems, n_terms = len(bounds), len(bounds[0].terms)
     by_unit = np.empty((layout.n_units, n_systems * n_terms))
