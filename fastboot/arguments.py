@@ -17,7 +17,7 @@ from fastboot.progress import Bar
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count
 
-__all__ = ["Rng", "answer_options", "check_design", "check_flag", "check_run"]
+__all__ = ["Rng", "answer_options", "check_design", "check_flag", "check_rng", "check_run"]
 
 Rng = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -43,7 +43,7 @@ def check_run(
         raise ValueError(f"`path` is {path!r}; choose one of {', '.join(paths)}, or None")
     return Run(
         n_resamples=_whole("n_resamples", n_resamples, _MOST_RESAMPLES),
-        seed=_seed(rng),
+        seed=check_rng(rng),
         path=path,
         n_threads=(
             engine.default_threads()
@@ -74,7 +74,7 @@ def _is_whole(value: Any) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool | np.bool_ | np.ndarray)
 
 
-def _seed(rng: Any) -> int:
+def check_rng(rng: Any) -> int:
     """Return a number that reproduces the run: the seed given, or one drawn from what is given."""
     if rng is None:
         return secrets.randbits(_SEED_BITS)
