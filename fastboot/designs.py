@@ -9,12 +9,13 @@ their codes into the numbering of units (`arrange`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import words
 from fastboot.columns import Column, Keys, Labels, Source
 from fastboot.rendering import count
 from fastboot.units import Layout, one_part
@@ -130,6 +131,62 @@ class Design:
         return (sentence,)
 
     @property
+    def options(self) -> dict[str, str]:
+        """What was asked for, by the names of arguments; nothing of what was left out."""
+        given = {
+            "groups": _words_of(self.groups),
+            "levels": self.levels,
+            "strata": _words_of(self.strata),
+            "by": _words_of(self.by),
+            "scheme": None if self.scheme == "multinomial" else self.scheme,
+            "n_drawn": self.n_drawn,
+            "block_length": None if self.block_length is None else f"{self.block_length:g}",
+        }
+        return {name: str(value) for name, value in given.items() if value is not None}
+
+    def words(self, keys: Sequence[Any] = (), blocks: str = "") -> str:
+        """Return what a sentence says of the design, after the number of units; may be empty.
+
+        Parameters
+        ----------
+        keys
+            The loaded key columns, for the number of levels of the second factor.
+        blocks
+            The length of blocks, in words.
+        """
+        outer, inner = (*map(_by, self.groups), "", "")[:2]
+        clauses = [f"grouped{outer}" if outer else ""]
+        if self.levels == "nested":
+            what = f"groups{inner}" if len(self.groups) > 1 else "rows"
+            clauses.append(f"{what} resampled inside each drawn group")
+        elif self.levels == "crossed":
+            n = count(keys[1].n_groups, "group") if keys else "groups"
+            clauses.append(f"crossed with {n}{inner} that are resampled too")
+        if self.strata:
+            names = " and ".join(one for one in self.strata if isinstance(one, str))
+            clauses.append(f"within strata of {names}" if names else "within strata")
+        clauses.append(
+            {
+                "bayesian": "Dirichlet weights (Bayesian bootstrap)",
+                "poisson": "independent Poisson counts",
+            }.get(self.scheme, "")
+        )
+        if self.block_scheme:
+            clauses.append(f"{self.scheme} {blocks or 'blocks of rows'}")
+        if self.n_drawn is not None:
+            drawn = count(self.n_drawn, self.unit)
+            clauses.append(f"{drawn} in each resample, which spreads as samples of {drawn} do")
+        return ", ".join(filter(None, clauses))
+
+    def beside(self, other: Design) -> Design:
+        """Return the design of two samples: their columns may be called by different names."""
+        return replace(
+            self,
+            groups=tuple(map(_both, self.groups, other.groups)),
+            strata=tuple(map(_both, self.strata, other.strata)),
+        )
+
+    @property
     def columns(self) -> list[Column]:
         """The key columns to load."""
         names_of = [Column(source, "key", "groups") for source in self.groups] + [
@@ -207,6 +264,22 @@ class Design:
         if self.scheme == "bayesian":
             return Exponential(layout, seed)
         return Blocks(layout, seed, self.scheme, block_length)
+
+
+def _words_of(sources: Sequence[Source]) -> str | None:
+    if not sources:
+        return None
+    return words(sources[0] if len(sources) == 1 else list(sources))
+
+
+def _by(source: Source) -> str:
+    return f" by {source}" if isinstance(source, str) else ""
+
+
+def _both(a: Source, b: Source) -> Source:
+    if not (isinstance(a, str) and isinstance(b, str)):
+        return b if isinstance(a, str) else a
+    return a if a == b else f"({a}, {b})"
 
 
 def crossed_sampler(

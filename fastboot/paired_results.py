@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot import pvalues
+from fastboot.arguments import check_flag
 from fastboot.intervals import ConfidenceInterval
+from fastboot.margins import Verdict, check_margin, judge
 from fastboot.pvalues import PValue
 from fastboot.rendering import count, short, shown_pvalue
 from fastboot.results import Result
@@ -88,6 +91,76 @@ class _Comparison(Result, ABC):
     def test(self, alternative: str | None = None, *, add_one: bool | None = None) -> PValue:
         """Return the p-value of another alternative from the same replicates."""
 
+    def verdict(
+        self,
+        margin: float = 0.0,
+        *,
+        kind: str = "superiority",
+        alpha: float = 0.05,
+        higher_is_better: bool = True,
+    ) -> Verdict:
+        """Return whether a is better than b by a margin, no worse, or as good as equal.
+
+        Parameters
+        ----------
+        margin
+            0 or more, in units of the statistic: the smallest difference that matters.
+        kind
+            "superiority": a is better by more than the margin. "non-inferiority": it is worse by
+            less. "equivalence": both are closer than the margin (two one-sided tests).
+        alpha
+            Probability of passing wrongly, at most: the limits have confidence level 1 - alpha.
+        higher_is_better
+            Direction of the statistic.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument has another type or is out of range, or the word is unknown.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> result = fb.paired_bootstrap([3, 1, 2, 4] * 9, [3, 1, 2, 3] * 9, rng=0)
+        >>> result.verdict(0.1, kind="non-inferiority").passed
+        True
+        """
+        kind, margin, alpha = check_margin(kind, margin, alpha)
+        return judge(
+            self.estimate,
+            self.interval(1.0 - alpha, alternative="greater"),
+            self.interval(1.0 - alpha, alternative="less"),
+            kind=kind,
+            margin=margin,
+            alpha=alpha,
+            higher_is_better=check_flag("higher_is_better", higher_is_better),
+        )
+
+    def passes(
+        self,
+        margin: float = 0.0,
+        *,
+        kind: str = "superiority",
+        alpha: float = 0.05,
+        higher_is_better: bool = True,
+    ) -> bool:
+        """Return the `verdict` as True or False.
+
+        Parameters
+        ----------
+        margin, kind, alpha, higher_is_better
+            As in `verdict`.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> fb.paired_bootstrap([3, 1, 2, 4] * 9, [1, 0, 1, 3] * 9, rng=0).passes(margin=0.5)
+        True
+        """
+        return self.verdict(
+            margin, kind=kind, alpha=alpha, higher_is_better=higher_is_better
+        ).passed
+
     def to_dict(self) -> dict[str, Any]:
         """Return every figure except the replicates, as plain Python values."""
         return super().to_dict() | {
@@ -107,12 +180,37 @@ class _Comparison(Result, ABC):
                  "estimate_b": self.estimate_b, "pvalue": self.pvalue}  # fmt: skip
         return first | figures
 
+    def _test_parts(self) -> dict[str, Any]:
+        return {"rule": self.rule, "add_one": self.add_one}
+
     def _estimate_words(self) -> str:
+        difference = f"difference in {self.statistic} a - b"
+        if math.isnan(self.estimate):
+            return f"{difference} is undefined"
         return (
-            f"difference in {self.statistic} a - b = {short(self.estimate)} "
+            f"{difference} = {short(self.estimate)} "
             f"({short(self.estimate_a)} - {short(self.estimate_b)}){self._interval_words()}, "
-            f"{self.alternative} {self._test_name()} p {shown_pvalue(self.pvalue)}"
+            f"{self._sided_test()} p {shown_pvalue(self.pvalue)}"
+            f"{self._fraction()}"
         )
+
+    def _fraction(self) -> str:
+        """Return the counts that the p-value is made of."""
+        if math.isnan(self.pvalue):
+            return ""
+        n = self.n_resamples - self.n_undefined
+        return f", {self._rule_words(f'{self.n_extreme:,}', f'{n:,}')}"
+
+    def _rule_words(self, n_extreme: str = "n_extreme", n: str = "n_resamples") -> str:
+        """Return the p-value as a fraction."""
+        return f"({n_extreme} + 1) / ({n} + 1)" if self._adds_one() else f"{n_extreme} / {n}"
+
+    def _adds_one(self) -> bool:
+        return self.add_one
+
+    def _sided_test(self) -> str:
+        sides = {"greater": "one-sided (a > b)", "less": "one-sided (a < b)"}
+        return f"{sides.get(self.alternative, self.alternative)} {self._test_name()}"
 
     @abstractmethod
     def _test_name(self) -> str:
@@ -174,6 +272,8 @@ class BootstrapComparison(_Comparison):
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairedBootstrapResult(BootstrapComparison):
     """Answer of :func:`fastboot.paired_bootstrap`."""
+
+    _procedure = "paired_bootstrap"
 
     def _test_name(self) -> str:
         return "paired bootstrap (shift)"
@@ -264,10 +364,17 @@ class NullComparison(_Comparison):
     def _test_name(self) -> str:
         return f"exact {self._words.test}" if self.exact else self._words.sampled
 
-    def _design_words(self) -> str:
+    def _adds_one(self) -> bool:
+        return self.add_one and not self.exact
+
+    def _interval_name(self, method: str | None = None, plural: str = "") -> str:
+        return f"{super()._interval_name(method, plural)} with the standard error under the null"
+
+    def _resamples_words(self) -> str:
+        change = self._words.change
         if self.exact:
-            return f"{self._units_words()}, all {count(self.n_resamples, self._words.change)}"
-        return super()._design_words()
+            return f"all {count(self.n_resamples, change)}"
+        return f"{count(self.n_resamples, f'random {change}')}, seed {self.seed}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -281,6 +388,8 @@ class RandomizationResult(NullComparison):
     """
 
     n_differing: int
+
+    _procedure = "approximate_randomization"
 
     @property
     def _words(self) -> Words:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
 from numpy.typing import NDArray
@@ -176,7 +177,10 @@ def permutation_test(
         nan_policy,
         both("weights", weights),
     )
-    questions = [Question(one, one) for one in pooled.sample.bounds]
+    questions = [
+        Question(one, replace(one, statistic=of_b))
+        for one, of_b in zip(pooled.sample.bounds, second.statistics, strict=True)
+    ]
 
     def answer(cells: Slices | None) -> tuple[Answer, Mapping[str, NDArray[Any]]]:
         return relabel_answer(pooled, questions, run, cells=cells)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.arguments import check_design
+from fastboot.calls import words
 from fastboot.columns import Column, Keys, Labels, load
 from fastboot.designs import Design, Slices
 from fastboot.rendering import count
@@ -18,7 +19,7 @@ from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import bound
 from fastboot.swapping import joined
 
-__all__ = ["Both", "Pool", "both", "check_slices", "designs_of", "pool", "tables"]
+__all__ = ["Both", "Pool", "both", "both_words", "check_slices", "designs_of", "pool", "tables"]
 
 
 class Both(NamedTuple):
@@ -57,6 +58,12 @@ def both(argument: str, value: Any) -> Both:
         f"`{argument}` is a {type(value).__name__}; the samples have rows of their own: give a "
         "tuple of two, (of a, of b), or a column name that both tables have"
     )
+
+
+def both_words(sources: Both) -> str:
+    """Return what the columns of both samples are called, empty where there are none."""
+    a, b = ("" if source is None else words(source) for source in sources)
+    return a if a == b else f"({a}, {b})"
 
 
 def designs_of(data: Both, *, path: str | None = None, **options: Any) -> Both:
@@ -174,7 +181,7 @@ def pool(
     factors = None
     if weights.a is not None:
         factors = np.concatenate([factors_of(side) for side in next(pooled)])
-    design = designs.a
+    design = designs.a.beside(designs.b)
     groups = [_joined_groups(*next(pooled)) for _ in design.groups]
     strata = [_joined_strata(*next(pooled)) for _ in design.strata]
     by = [_joined_labels("by", *side) for side in pooled]
@@ -191,7 +198,10 @@ def pool(
         bound(statistic, own, [own], n_rows, factors=factors, may_be_nan=nan_policy == "propagate")
         for statistic, own in zip(own_statistics, columns, strict=True)
     ]
-    sample = Sample(tuple(bounds), n_rows, a.n_dropped + b.n_dropped, factors, slices, design, keys)
+    sample = Sample(
+        tuple(bounds), n_rows, a.n_dropped + b.n_dropped, factors, slices, design, keys,
+        weights=both_words(weights),
+    )  # fmt: skip
     return Pool(sample, a.n_rows)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.analytic import ClusterErrors
+from fastboot.calls import words
 from fastboot.columns import Source
 from fastboot.designs import Slices
 from fastboot.resampling import Answer
@@ -170,7 +171,9 @@ def report(
         When the call came, by `time.perf_counter`.
     """
     axes, keys = _keys(names, questions)
-    named = _Named(kind, axes, keys, _names(questions), _remarks(questions), sample)
+    named = _Named(
+        kind, axes, keys, _names(questions), _calls(questions), _remarks(questions), sample
+    )
     whole = answer(None)
     sliced = None if sample.slices is None else answer(sample.slices)
     common = common | {"elapsed": time.perf_counter() - started}
@@ -203,6 +206,27 @@ def _names(questions: Sequence[Question]) -> list[str]:
     ]
 
 
+def _calls(questions: Sequence[Question]) -> list[tuple[tuple[str, str], ...]]:
+    """Return the calls that made the statistics of each value, by the names of arguments."""
+    calls: list[tuple[tuple[str, str], ...]] = []
+    for question in questions:
+        names = ("statistic",) if question.b is None else ("a", "b")
+        made = [(name, one.call) for name, one in zip(names, question.statistics, strict=True)]
+        labels = question.a.labels
+        calls += [
+            (*made, *(() if labels is None else (("label", _shown(label)),)))
+            for label in (labels or (None,))
+        ]
+    return calls
+
+
+def _shown(key: Any) -> str:
+    """Return a label or the value of a slice in words; dates and bytes as text."""
+    if isinstance(key, tuple):
+        return f"[{','.join(map(_shown, key))}]"
+    return words(key if isinstance(key, str | Real) else str(key))
+
+
 def _remarks(questions: Sequence[Question]) -> list[tuple[str, ...]]:
     """Return what the statistics themselves want said."""
     remarks = []
@@ -218,7 +242,7 @@ class _Named(NamedTuple):
 
     kind : of result
     axes, keys : of the table, without slices
-    statistics, remarks : for each value
+    statistics, calls, remarks : for each value
     sample : what was resampled
     """
 
@@ -226,6 +250,7 @@ class _Named(NamedTuple):
     axes: tuple[str, ...]
     keys: Sequence[tuple[Any, ...]]
     statistics: Sequence[str]
+    calls: Sequence[tuple[tuple[str, str], ...]]
     remarks: Sequence[tuple[str, ...]]
     sample: Sample
 
@@ -244,7 +269,9 @@ class _Named(NamedTuple):
             "n_dropped": self.sample.n_dropped,
             "unit": design.unit,
             "path": answer.path,
+            "design": self.sample.words(next(filter(None, answer.remarks), "")),
         }
+        asked = self._asked(slices, n_cells)
         few = [few_units(int(n_units), design.unit) for n_units in answer.n_units]
         accelerations = answer.acceleration
         always = (*self.sample.remarks, *design.remarks)
@@ -253,6 +280,7 @@ class _Named(NamedTuple):
         def fields(value: int, cell: int) -> dict[str, Any]:
             found: dict[str, Any] = {
                 "statistic": self.statistics[value],
+                "asked": asked[value][cell],
                 "estimate": float(answer.estimates[value, cell]),
                 "acceleration": None,
                 "n_successes": None,
@@ -308,6 +336,16 @@ class _Named(NamedTuple):
             _common=shared,
             _own={name: [row[name] for row in rows] for name in rows[0]},
         )
+
+    def _asked(
+        self, slices: tuple[Any, ...] | None, n_cells: int
+    ) -> list[list[tuple[tuple[str, str], ...]]]:
+        """Return what was asked for, for each value and cell."""
+        options = self.sample.options
+        if slices is None:
+            options.pop("by", None)
+        shown = [()] * n_cells if slices is None else [(("slice", _shown(key)),) for key in slices]
+        return [[(*call, *options.items(), *slice_) for slice_ in shown] for call in self.calls]
 
 
 def _slice_axes(by: Sequence[Source]) -> tuple[str, ...]:

@@ -13,11 +13,13 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 
 __all__ = [
     "Grid",
+    "bracketed",
     "cell",
     "count",
     "grid",
@@ -29,6 +31,7 @@ __all__ = [
     "note_lines",
     "short",
     "shown_pvalue",
+    "signature_line",
     "text_rows",
     "to_json",
 ]
@@ -49,6 +52,12 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
+def bracketed(low: float, high: float) -> str:
+    """Return "[0.1, 0.2]"; an infinite limit is not part of the interval: "[0.1, ∞)"."""
+    first = "(-∞" if low == -math.inf else f"[{short(low)}"
+    return f"{first}, ∞)" if high == math.inf else f"{first}, {short(high)}]"
+
+
 def interval_name(confidence_level: float, method: str) -> str:
     """Return "95% percentile bootstrap interval"."""
     name = {"bca": "BCa bootstrap", "normal": "normal"}.get(method, f"{method} bootstrap")
@@ -58,6 +67,17 @@ def interval_name(confidence_level: float, method: str) -> str:
 def shown_pvalue(value: float) -> str:
     """Return "= 0.0123", or "undefined"."""
     return "undefined" if math.isnan(value) else f"= {value:.3g}"
+
+
+def signature_line(parts: Mapping[str, Any]) -> str:
+    """Return "key:value|key:value" in one line; "|", "%" and line breaks in values as in URLs."""
+
+    def quoted(value: Any) -> str:
+        return re.sub(
+            r"[|%\x00-\x1f\x7f\x85\u2028\u2029]", lambda found: quote(found[0]), str(value)
+        )
+
+    return "|".join(f"{key}:{quoted(value)}" for key, value in parts.items())
 
 
 def to_json(figures: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,16 @@ from fastboot import analytic, intervals, pvalues
 from fastboot.analytic import ClusterErrors
 from fastboot.components import Components
 from fastboot.intervals import ConfidenceInterval
-from fastboot.rendering import count, html_table, interval_name, short, to_json
+from fastboot.rendering import (
+    bracketed,
+    count,
+    html_table,
+    interval_name,
+    short,
+    signature_line,
+    to_json,
+)
+from fastboot.tabular import Tabular
 
 __all__ = ["ANALYTIC_METHODS", "BootstrapResult", "Result"]
 
@@ -26,7 +35,7 @@ ANALYTIC_METHODS = (*analytic.PROPORTION_METHODS, "normal", "t", "cr0", "cr1")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Result:
+class Result(Tabular):
     """What every answer has.
 
     Attributes
@@ -70,6 +79,11 @@ class Result:
     variance_components
         With ``levels="crossed"``: how much of the variance comes from the levels of the first
         factor, of the second, and from their pairs; else None.
+    design
+        How units are resampled, as part of a sentence; empty for plain rows.
+    asked
+        The calls that made the statistics, and the options that say how rows are resampled, by the
+        names of arguments: what `signature` quotes.
     remarks
         Sentences about the data, part of `notes`.
     elapsed
@@ -96,6 +110,10 @@ class Result:
     analytic_errors: ClusterErrors | None = None
     n_successes: int | None = None
     variance_components: Components | None = None
+    design: str = ""
+    asked: tuple[tuple[str, str], ...] = ()
+
+    _procedure: ClassVar[str] = ""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -311,12 +329,14 @@ class Result:
             "n_rows": self.n_rows,
             "n_units": self.n_units,
             "unit": self.unit,
+            "design": self.design,
             "n_dropped": self.n_dropped,
             "n_resamples": self.n_resamples,
             "n_undefined": self.n_undefined,
             "seed": self.seed,
             "path": self.path,
             "notes": list(self.notes),
+            "signature": self.signature(),
             "elapsed": self.elapsed,
         }
 
@@ -337,9 +357,71 @@ class Result:
         """Return `to_dict` as JSON; what is not finite becomes null."""
         return to_json(self.to_dict())
 
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the one row of a table: what a data frame is made of.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> fb.bootstrap([3, 1, 2, 4], rng=0).to_columns()["estimate"]
+        [2.5]
+        """
+        return {"statistic": [self.statistic]} | {
+            name: [figure] for name, figure in self.to_figures().items()
+        }
+
+    def _caption(self) -> str:
+        return f"{self._interval_name()}, {self._design_words()}"
+
+    def _note_lines(self) -> tuple[str, ...]:
+        return self.notes
+
     def summary(self) -> str:
         """Return a sentence for a paper."""
         return f"{self._estimate_words()} ({self._design_words()})."
+
+    def signature(self) -> str:
+        """Return one line to quote beside a number: what must be known to reproduce it.
+
+        ``key:value|key:value``, in a fixed order; keys are names of arguments and attributes. An
+        array is called "values", a long list by its length and checksum. In values ``|``, ``%`` and
+        line breaks are written as in URLs.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> fb.bootstrap([3, 1, 2, 4], rng=0).signature().split("|")[1:4]
+        ['procedure:bootstrap', 'statistic:mean([3,1,2,4])', 'n_resamples:9999']
+        """
+        return signature_line(self._signature())
+
+    def _signature(self) -> dict[str, Any]:
+        """Return the keys and values of `signature`."""
+        from fastboot import __version__
+
+        parts = {
+            "fastboot": __version__,
+            "procedure": self._procedure,
+            **dict(self.asked),
+            "n_resamples": self.n_resamples,
+            "seed": self.seed,
+            "method": self.method,
+            "confidence_level": self.confidence_level,
+            "alternative": self.alternative,
+            **self._test_parts(),
+            **self._sizes(),
+        }
+        if self.n_dropped:
+            parts |= {"nan_policy": "omit", "n_dropped": self.n_dropped}
+        return parts
+
+    def _test_parts(self) -> dict[str, Any]:
+        """Return what `signature` says of a test."""
+        return {}
+
+    def _sizes(self) -> dict[str, int]:
+        """Return what `signature` says of the size of the data."""
+        return {"n_rows": self.n_rows, "n_units": self.n_units}
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval[:2]
@@ -358,20 +440,42 @@ class Result:
         return html_table(type(self).__name__, figures, self.notes)
 
     def _estimate_words(self) -> str:
+        if math.isnan(self.estimate):
+            return f"{self.statistic} is undefined"
         return f"{self.statistic} = {short(self.estimate)}{self._interval_words()}"
 
     def _interval_words(self) -> str:
-        low, high, level, method, _ = self.confidence_interval
+        low, high = self.confidence_interval[:2]
         if math.isnan(low):
             return ", interval undefined"
-        return f", {interval_name(level, method)} [{short(low)}, {short(high)}]"
+        return f", {self._interval_name()} {bracketed(low, high)}"
+
+    def _interval_name(self, method: str | None = None, plural: str = "") -> str:
+        """Return the name of the interval given, or of those by another method."""
+        level, given = self.confidence_interval[2:4]
+        sided = "" if self.alternative == "two-sided" else "one-sided "
+        return f"{sided}{interval_name(level, method or given)}{plural}"
 
     def _design_words(self) -> str:
-        return f"{self._units_words()}, {count(self.n_resamples, 'resample')}, seed {self.seed}"
+        """Return what was resampled, how often, and what is left out."""
+        return ", ".join([self._units_words(), *self._run_words(self.n_undefined)])
+
+    def _run_words(self, n_undefined: int) -> list[str]:
+        """Return how units were resampled, how often, and what is left out."""
+        clauses = [self.design] if self.design else []
+        clauses.append(self._resamples_words())
+        if self.n_dropped:
+            clauses.append(f"{count(self.n_dropped, 'row')} with a missing value dropped")
+        if n_undefined:
+            clauses.append(f"{count(n_undefined, 'undefined replicate')} left out")
+        return clauses
 
     def _units_words(self) -> str:
         units = count(self.n_units, self.unit)
         return units if self.unit == "row" else f"{units} of {count(self.n_rows, 'row')}"
+
+    def _resamples_words(self) -> str:
+        return f"{count(self.n_resamples, 'resample')}, seed {self.seed}"
 
     def _short_pvalue(self) -> str:
         return ""
@@ -380,3 +484,5 @@ class Result:
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BootstrapResult(Result):
     """Answer of :func:`fastboot.bootstrap`."""
+
+    _procedure = "bootstrap"

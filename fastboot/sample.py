@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import words
 from fastboot.columns import Column, Source, load
 from fastboot.designs import Arrangement, Design, Slices
 from fastboot.rendering import count
@@ -39,6 +40,8 @@ class Sample:
         Weights of the rows, shape (n_rows,), or None.
     slices
         Rows that have an answer of their own; None without `by`.
+    weights
+        What the column of the weights is called; empty without.
     """
 
     bounds: tuple[Bound, ...]
@@ -48,6 +51,18 @@ class Sample:
     slices: Slices | None
     design: Design
     _keys: tuple[Any, ...]
+    weights: str = ""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What was asked for, by the names of arguments."""
+        return self.design.options | ({"weights": self.weights} if self.weights else {})
+
+    def words(self, blocks: str) -> str:
+        """Return what a sentence says of the design; see :meth:`Design.words`."""
+        known = "" if self.weights in {"", "values"} else f" by {self.weights}"
+        weighted = f"rows weighted{known}" if self.weights else ""
+        return ", ".join(filter(None, [self.design.words(self._keys, blocks), weighted]))
 
     def arrange(self, cells: Slices | None = None) -> Arrangement:
         """Number the units; cells are answered apart."""
@@ -125,7 +140,10 @@ def take(
                 may_be_nan=nan_policy == "propagate",
             )
         )
-    return Sample(tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys)
+    return Sample(
+        tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys,
+        weights="" if weights is None else words(weights),
+    )  # fmt: skip
 
 
 def of_drawn(

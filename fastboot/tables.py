@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from fastboot import intervals
 from fastboot.rendering import (
+    bracketed,
     count,
     interval_name,
     label,
     note_lines,
     short,
     shown_pvalue,
+    signature_line,
     to_json,
 )
 from fastboot.results import Result
@@ -309,6 +311,7 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
             "n_dropped": self._common["n_dropped"],
             "seed": self.seed,
             "path": self._common["path"],
+            "signature": self.signature(),
             "notes": [{"note": note, "keys": list(keys)} for note, keys in self.notes.items()],
             "elapsed": self.elapsed,
         }
@@ -326,22 +329,55 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         >>> fb.bootstrap({"x": [3, 1, 2, 4]}, rng=0).summary()
         'x 2.5 [1.5, 3.5] (95% percentile bootstrap interval, 4 rows, 9,999 resamples, seed 0).'
         """
-        clauses = "; ".join(_clauses(self))
-        if self.total is not None:
-            clauses += f"; all rows: {'; '.join(_clauses(self.total))}"
+        clauses = _clauses(self)
         first: Any = self[self._keys[0]]
-        made = [f"{interval_name(*self._interval[:2])}{'' if len(self) == 1 else 's'}"]
+        # A table speaks for its results.
+        made = [first._interval_name(self._interval[1], "s"[: len(self) - 1])]  # noqa: SLF001
         if hasattr(first, "pvalue"):
             tests = "" if len(self) == 1 else f", not adjusted for {len(self):,} tests"
-            name = first._test_name()  # noqa: SLF001 # a table speaks for its results
-            made = ["differences a - b", *made, f"{self._interval[2]} {name} p{tests}"]
+            rule = f"{first._sided_test()} p = {first._rule_words()}"  # noqa: SLF001
+            made = ["differences a - b", *made, f"{rule}{tests}"]
         if self.total is None:
-            made.append(count(first.n_units, first.unit))
-        made += [count(self.n_resamples, "resample"), f"seed {self.seed}"]
-        return f"{clauses} ({', '.join(made)})."
+            made.append(first._units_words())  # noqa: SLF001
+        else:
+            whole: Any = _shown(self.total, 1)[0][1]
+            exact = "exact, " if getattr(whole, "exact", False) else ""
+            rows = f"{exact}{whole._units_words()}"  # noqa: SLF001
+            clauses.append(f"all rows ({rows}): {'; '.join(_clauses(self.total))}")
+            made.append("each slice resampled on its own")
+        made += first._run_words(int(self.n_undefined.sum()))  # noqa: SLF001
+        return f"{'; '.join(clauses)} ({', '.join(made)})."
+
+    def signature(self) -> str:
+        """Return one line to quote beside the table; see :meth:`Result.signature`.
+
+        Where statistics differ, all are named.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> table = fb.bootstrap({"x": fb.mean([1, 2]), "y": fb.total([1, 2])}, rng=0)
+        >>> table.signature().split("|")[2]
+        'statistic:[mean([1,2]),total([1,2])]'
+        """
+        # A table speaks for its results.
+        parts = self[self._keys[0]]._signature()  # noqa: SLF001
+        if self.total is not None:
+            parts |= _shown(self.total, 1)[0][1]._sizes()  # noqa: SLF001
+        values: dict[str, dict[str, None]] = {}
+        for asked in self._own["asked"]:
+            for key, value in asked:
+                values.setdefault(key, {})[value] = None
+        for key, found in values.items():
+            parts[key] = next(iter(found)) if len(found) == 1 else f"[{','.join(found)}]"
+        # The data say what labels and slices there are.
+        return signature_line(
+            {key: value for key, value in parts.items() if key not in {"label", "slice"}}
+        )
 
     def _caption(self) -> str:
-        size = f"{count(len(self), 'result')}, {interval_name(*self._interval[:2])}s"
+        sided = "" if self._interval[2] == "two-sided" else "one-sided "
+        size = f"{count(len(self), 'result')}, {sided}{interval_name(*self._interval[:2])}s"
         return (
             f"{self._kind.__name__} table: {size}, {self.n_resamples:,} resamples, seed {self.seed}"
         )
@@ -402,12 +438,14 @@ def _clause(parts: dict[str, Any], result: Any) -> str:
         for axis, part in parts.items()
         if axis not in {"statistic", "label"}
     ]
-    where = f" ({', '.join([*slices, count(result.n_units, result.unit)])})" if slices else ""
+    own_words = result._units_words()  # noqa: SLF001 # a table speaks for its results
+    where = f" ({', '.join([*slices, own_words])})" if slices else ""
     if math.isnan(result.estimate):
         return f"{name}{where} undefined"
-    low, high = map(short, result.confidence_interval[:2])
+    low, high, _, method, _ = result.confidence_interval
+    other = "" if method == result.method else f" ({method})"
     pvalue = f", p {shown_pvalue(result.pvalue)}" if hasattr(result, "pvalue") else ""
-    return f"{name}{where} {short(result.estimate)} [{low}, {high}]{pvalue}"
+    return f"{name}{where} {short(result.estimate)} {bracketed(low, high)}{other}{pvalue}"
 
 
 def _read_only(array: Array) -> Array:

@@ -16,7 +16,7 @@ from fastboot.columns import Source
 from fastboot.designs import Slices
 from fastboot.observation import observe
 from fastboot.paths import BOOTSTRAP_PATHS, Run
-from fastboot.pooling import Both, both, check_slices, designs_of, tables
+from fastboot.pooling import Both, both, both_words, check_slices, designs_of, tables
 from fastboot.questions import Several, alike, ask, pair_up, questions_of, report
 from fastboot.resampling import Answer, resample, warn_undefined
 from fastboot.sample import Sample, take
@@ -196,6 +196,9 @@ def unpaired_bootstrap(
         samples.a,
         n_rows=samples.a.n_rows + samples.b.n_rows,
         n_dropped=samples.a.n_dropped + samples.b.n_dropped,
+        design=designs.a.beside(designs.b),
+        weights=both_words(both("weights", weights)),
+        _keys=(),  # a's
     )
     result: UnpairedBootstrapResult | Table[UnpairedBootstrapResult] = report(
         UnpairedBootstrapResult, first.names, questions, together, answer, common, started

@@ -47,11 +47,17 @@ class _OfTwoSamples(Result):
             "n_units_b": self.n_units_b,
         }
 
+    def _sizes(self) -> dict[str, int]:
+        names = ("n_rows_a", "n_rows_b", "n_units_a", "n_units_b")
+        return {name: getattr(self, name) for name in names}
+
     def _units_words(self) -> str:
-        units = f"{count(self.n_units_a, self.unit)} and {self.n_units_b:,}"
         if self.unit == "row":
-            return units
-        return f"{units} of {count(self.n_rows_a, 'row')} and {self.n_rows_b:,}"
+            return f"{count(self.n_units_a, 'row')} of a and {self.n_units_b:,} of b"
+        return (
+            f"{count(self.n_units_a, self.unit)} ({count(self.n_rows_a, 'row')}) of a and "
+            f"{self.n_units_b:,} ({count(self.n_rows_b, 'row')}) of b"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -65,6 +71,8 @@ class UnpairedBootstrapResult(_OfTwoSamples, BootstrapComparison):
     n_units_a, n_units_b
         Units of each sample: rows, or groups; `n_units` is their sum.
     """
+
+    _procedure = "unpaired_bootstrap"
 
     def _test_name(self) -> str:
         return "two-sample bootstrap (shift)"
@@ -90,6 +98,8 @@ class PermutationResult(_OfTwoSamples, NullComparison):
 
     n_relabellings: float
     balanced: bool
+
+    _procedure = "permutation_test"
 
     @property
     def _words(self) -> Words:

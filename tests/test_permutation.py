@@ -382,7 +382,10 @@ def test_pvalue__mice() -> None:
     assert result.min_pvalue == 1 / 11_440
     assert result.pvalue_standard_error == 0.0
     assert result.n_relabellings == 11_440.0
-    assert "exact permutation p = 0.141 (7 rows and 9, all 11,440 relabellings)" in result.summary()
+    assert result.summary().endswith(
+        "one-sided (a > b) exact permutation p = 0.141, 1,608 / 11,440 (7 rows of a and 9 of b, "
+        "all 11,440 relabellings)."
+    )
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less"])
@@ -548,7 +551,7 @@ def test_result__words() -> None:
     """What a result says, and that it survives a pickle."""
     rows = [1.0, 2.0, 3.0]
     result = permutation_test(rows, rows, groups=([1, 1, 2], [1, 2, 3]), n_resamples=20)
-    assert "(2 groups and 3 of 3 rows and 3, all 10 relabellings)" in result.summary()
+    assert "(2 groups (3 rows) of a and 3 (3 rows) of b, all 10 relabellings)" in result.summary()
     assert pickle.loads(pickle.dumps(result)).pvalue == result.pvalue  # noqa: S301 - our own
     figures = json.loads(result.to_json())
     assert figures["n_units_a"] == 2

@@ -214,7 +214,8 @@ def test_result__summary(paired: Any) -> None:
     assert paired.summary() == (
         f"difference in mean a - b = {paired.estimate:.4g} (0.7 - 0.6), 95% percentile bootstrap "
         f"interval [{low:.4g}, {high:.4g}], two-sided paired bootstrap (shift) p = "
-        f"{paired.pvalue:.3g} (12 rows, 2,000 resamples, seed 3)."
+        f"{paired.pvalue:.3g}, ({paired.n_extreme:,} + 1) / (2,000 + 1) (12 rows, 2,000 resamples, "
+        "seed 3)."
     )
 
 
@@ -222,7 +223,7 @@ def test_result__summary_exact() -> None:
     """An enumeration says so, and groups are counted beside rows."""
     result = fb.approximate_randomization([1, 2, 3], [0, 0, 0], groups=["x", "x", "y"])
     assert result.summary().endswith(
-        "exact randomization p = 0.5 (2 groups of 3 rows, all 4 swaps)."
+        "exact randomization p = 0.5, 2 / 4 (2 groups of 3 rows, all 4 swaps)."
     )
 
 
@@ -266,7 +267,7 @@ def test_result__undefined_estimate() -> None:
         )
     assert math.isnan(result.estimate)
     assert math.isnan(result.pvalue)
-    assert result.summary().startswith("difference in ratio a - b = nan (nan - nan), interval")
+    assert result.summary().startswith("difference in ratio a - b is undefined (2 rows, 99 ")
 
 
 @pytest.mark.parametrize("procedure", [fb.paired_bootstrap, fb.approximate_randomization])

@@ -691,10 +691,11 @@ def test_summary__comparisons_of_slices() -> None:
         f"recall[b] (site Oslo, 7 rows) {one.estimate:.4g} [{low:.4g}, {high:.4g}], "
         f"p = {one.pvalue:.3g}; "
     ) in words
-    assert "; all rows: score 0 [0, 0], p = 1; recall[a] " in words
+    assert "; all rows (14 rows): score 0 [0, 0], p = 1; recall[a] " in words
     assert words.endswith(
         " (differences a - b, 95% percentile bootstrap intervals, two-sided paired bootstrap "
-        "(shift) p, not adjusted for 10 tests, 400 resamples, seed 5)."
+        "(shift) p = (n_extreme + 1) / (n_resamples + 1), not adjusted for 10 tests, each slice "
+        "resampled on its own, 400 resamples, seed 5, 306 undefined replicates left out)."
     )
 
 
@@ -707,7 +708,7 @@ def test_summary__undefined_and_many() -> None:
         )
 
     assert "; ratio (1, 3 rows) undefined; ratio (2, 3 rows) 1 [1, 1]; " in table.summary()
-    assert "; and 10 more; all rows: ratio " in table.summary()
+    assert "; and 10 more; all rows (90 rows): ratio " in table.summary()
 
 
 # What may be asked for

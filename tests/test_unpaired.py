@@ -433,7 +433,7 @@ def test_result__words() -> None:
     """What a result says, and that it survives a pickle."""
     result = unpaired_bootstrap(np.arange(30.0), [1.0, 2.0, 3.0], rng=0)
     assert "two-sided two-sample bootstrap (shift) p = " in result.summary()
-    assert "(30 rows and 3, 9,999 resamples, seed 0)" in result.summary()
+    assert "(30 rows of a and 3 of b, 9,999 resamples, seed 0)" in result.summary()
     assert result.notes == (
         "in one sample only 3 rows: intervals and p-values from so few units are rough",
     )
