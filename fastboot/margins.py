@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import short
+from fastboot.reports import Report
 
 __all__ = ["KINDS", "Verdict", "check_margin", "judge"]
 
 KINDS = ("superiority", "non-inferiority", "equivalence")
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Verdict(Report):
     """Whether a difference passes, and by what.
 
     Attributes
     ----------
     passed
         The verdict; also what the verdict is worth as a condition (``if verdict:``).
+    refuted
+        Whether the opposite is shown, with the same `alpha`: a difference of which neither is shown
+        has too wide an interval for its margin.
     kind
         "superiority", "non-inferiority" or "equivalence".
     margin
@@ -36,9 +40,12 @@ class Verdict:
         Probability of passing wrongly, at most.
     higher_is_better
         Direction of the statistic.
+    method
+        Of the limits.
     """
 
     passed: bool
+    refuted: bool
     kind: str
     margin: float
     estimate: float
@@ -46,24 +53,52 @@ class Verdict:
     high: float
     alpha: float
     higher_is_better: bool
+    method: str
 
     def __bool__(self) -> bool:
         return self.passed
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return every figure, as plain Python values."""
+        figures = asdict(self)
+        return {"kind": "Verdict", "test": figures.pop("kind"), **figures}
+
     def summary(self) -> str:
         """Return a sentence for a log."""
-        better = self.low if self.higher_is_better else self.high
-        bound = "lower" if self.higher_is_better else "upper"
-        sign = 1.0 if self.higher_is_better else -1.0
-        if self.kind == "equivalence":
-            shown = f"limits [{short(self.low)}, {short(self.high)}] against +-{short(self.margin)}"
-        else:
-            line = sign * (self.margin if self.kind == "superiority" else -self.margin)
-            shown = f"{bound} limit {short(better)} against {short(line)}"
         return (
-            f"{'passed' if self.passed else 'failed'}: {self.kind}, difference a - b = "
-            f"{short(self.estimate)}, {shown} (one-sided, {100 * (1 - self.alpha):g}% each)"
+            f"{self._word()}: {self.kind}{f' by {short(self.margin)}' if self.margin else ''}, "
+            f"difference a - b = {_shown(self.estimate)}, one-sided "
+            f"{100 * (1 - self.alpha):g}% {self.method} {self._limits()}."
         )
+
+    def __repr__(self) -> str:
+        return (
+            f"Verdict({self._word()}, {self.kind}, margin={short(self.margin)}: "
+            f"{short(self.estimate)} [{short(self.low)}, {short(self.high)}])"
+        )
+
+    def _word(self) -> str:
+        return "passed" if self.passed else "failed"
+
+    def _limits(self) -> str:
+        """Return the limits that decide, and the line they are held against."""
+        no = "" if self.passed else "not "
+        if self.kind == "equivalence":
+            return (
+                f"limits {_shown(self.low)} and {_shown(self.high)} {no}within "
+                f"+-{short(self.margin)}"
+            )
+        name, limit, side, sign = (
+            ("lower", self.low, "above", 1.0)
+            if self.higher_is_better
+            else ("upper", self.high, "below", -1.0)
+        )
+        line = sign * (self.margin if self.kind == "superiority" else -self.margin)
+        return f"{name} limit {_shown(limit)} {no}{side} {short(line + 0.0)}"  # no "-0"
+
+
+def _shown(value: float) -> str:
+    return "undefined" if math.isnan(value) else short(value)
 
 
 def check_margin(kind: Any, margin: Any, alpha: Any) -> tuple[str, float, float]:
@@ -115,10 +150,21 @@ def judge(
         See :class:`Verdict`.
     """
     lower, upper = low.low, high.high
-    worse, other = (lower, upper) if higher_is_better else (-upper, -lower)
-    passed = {
-        "superiority": worse > margin,
-        "non-inferiority": worse > -margin,
-        "equivalence": worse > -margin and other < margin,
+    worst, best = (lower, upper) if higher_is_better else (-upper, -lower)
+    passed, refuted = {
+        "superiority": (worst > margin, best < margin),
+        "non-inferiority": (worst > -margin, best < -margin),
+        "equivalence": (worst > -margin and best < margin, worst > margin or best < -margin),
     }[kind]
-    return Verdict(passed, kind, margin, estimate, lower, upper, alpha, higher_is_better)
+    return Verdict(
+        passed=passed,
+        refuted=refuted,
+        kind=kind,
+        margin=margin,
+        estimate=estimate,
+        low=lower,
+        high=upper,
+        alpha=alpha,
+        higher_is_better=higher_is_better,
+        method=low.method,
+    )
