@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -179,12 +180,37 @@ class _Comparison(Result, ABC):
                  "estimate_b": self.estimate_b, "pvalue": self.pvalue}  # fmt: skip
         return first | figures
 
+    def _test_parts(self) -> dict[str, Any]:
+        return {"rule": self.rule, "add_one": self.add_one}
+
     def _estimate_words(self) -> str:
+        difference = f"difference in {self.statistic} a - b"
+        if math.isnan(self.estimate):
+            return f"{difference} is undefined"
         return (
-            f"difference in {self.statistic} a - b = {short(self.estimate)} "
+            f"{difference} = {short(self.estimate)} "
             f"({short(self.estimate_a)} - {short(self.estimate_b)}){self._interval_words()}, "
-            f"{self.alternative} {self._test_name()} p {shown_pvalue(self.pvalue)}"
+            f"{self._sided_test()} p {shown_pvalue(self.pvalue)}"
+            f"{self._fraction()}"
         )
+
+    def _fraction(self) -> str:
+        """Return the counts that the p-value is made of."""
+        if math.isnan(self.pvalue):
+            return ""
+        n = self.n_resamples - self.n_undefined
+        return f", {self._rule_words(f'{self.n_extreme:,}', f'{n:,}')}"
+
+    def _rule_words(self, n_extreme: str = "n_extreme", n: str = "n_resamples") -> str:
+        """Return the p-value as a fraction."""
+        return f"({n_extreme} + 1) / ({n} + 1)" if self._adds_one() else f"{n_extreme} / {n}"
+
+    def _adds_one(self) -> bool:
+        return self.add_one
+
+    def _sided_test(self) -> str:
+        sides = {"greater": "one-sided (a > b)", "less": "one-sided (a < b)"}
+        return f"{sides.get(self.alternative, self.alternative)} {self._test_name()}"
 
     @abstractmethod
     def _test_name(self) -> str:
@@ -246,6 +272,8 @@ class BootstrapComparison(_Comparison):
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairedBootstrapResult(BootstrapComparison):
     """Answer of :func:`fastboot.paired_bootstrap`."""
+
+    _procedure = "paired_bootstrap"
 
     def _test_name(self) -> str:
         return "paired bootstrap (shift)"
@@ -336,10 +364,17 @@ class NullComparison(_Comparison):
     def _test_name(self) -> str:
         return f"exact {self._words.test}" if self.exact else self._words.sampled
 
-    def _design_words(self) -> str:
+    def _adds_one(self) -> bool:
+        return self.add_one and not self.exact
+
+    def _interval_name(self, method: str | None = None, plural: str = "") -> str:
+        return f"{super()._interval_name(method, plural)} with the standard error under the null"
+
+    def _resamples_words(self) -> str:
+        change = self._words.change
         if self.exact:
-            return f"{self._units_words()}, all {count(self.n_resamples, self._words.change)}"
-        return super()._design_words()
+            return f"all {count(self.n_resamples, change)}"
+        return f"{count(self.n_resamples, f'random {change}')}, seed {self.seed}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -353,6 +388,8 @@ class RandomizationResult(NullComparison):
     """
 
     n_differing: int
+
+    _procedure = "approximate_randomization"
 
     @property
     def _words(self) -> Words:
