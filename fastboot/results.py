@@ -7,6 +7,7 @@ a finished result (`interval`, `test`) without resampling again.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -397,10 +398,9 @@ class Result(Tabular):
 
     def _signature(self) -> dict[str, Any]:
         """Return the keys and values of `signature`."""
-        from fastboot import __version__
-
         parts = {
-            "fastboot": __version__,
+            # The package itself stands above all its modules, so none imports it.
+            "fastboot": vars(sys.modules["fastboot"])["__version__"],
             "procedure": self._procedure,
             **dict(self.asked),
             "n_resamples": self.n_resamples,
