@@ -1,0 +1,334 @@
+"""Tests of two systems by their scores on the folds of cross-validation.
+
+Training sets overlap, so scores on folds are not independent, and their variance is too small for
+Student's test. Each test here allows for that in its own way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.analytic import t_interval
+from fastboot.columns import Source
+from fastboot.companion import Companion, interval_words, load_pairs, pvalue_words, rounding
+from fastboot.folds import Folds
+from fastboot.intervals import check_level
+from fastboot.pvalues import check_alternative
+from fastboot.rendering import count, short, shown_pvalue
+from fastboot.reports import Report
+
+__all__ = ["CorrectedTResult", "FiveByTwoResult", "corrected_t_test", "five_by_two_cv_test"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CorrectedTResult(Companion):
+    """Answer of :func:`fastboot.corrected_t_test`.
+
+    Attributes
+    ----------
+    estimate
+        Mean of a - b over the folds.
+    confidence_interval
+        Of the mean, from the corrected error.
+    pvalue
+        Of the test. NaN where undefined.
+    statistic
+        t, the mean by its corrected error.
+    degrees_of_freedom
+        Folds less one.
+    standard_error
+        Corrected: sqrt(1 / n_folds + test_ratio) times the standard deviation (ddof = 1).
+    test_ratio
+        Test rows by training rows.
+    alternative
+        "two-sided", "greater" or "less". Also the sides of the interval.
+    n_rows
+        Folds used, over all repeats.
+    n_dropped
+        Folds dropped for a missing score (``nan_policy="omit"``).
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    standard_error: float
+    test_ratio: float
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Plain sentences that a reader of the numbers should know."""
+        if self.n_rows == 1:
+            return ("one fold has no variance: the test is undefined",)
+        return () if self.standard_error != 0.0 else (_CONSTANT,)
+
+    def summary(self) -> str:
+        """Return a sentence for a paper."""
+        return (
+            f"Mean of a - b over {count(self.n_rows, 'fold')} {short(self.estimate)}, "
+            f"{interval_words(self.confidence_interval)}; corrected resampled t test (test rows by "
+            f"training rows {short(self.test_ratio)}), t({self.degrees_of_freedom:,}) = "
+            f"{short(self.statistic)}, {pvalue_words(self.pvalue, self.alternative)}."
+        )
+
+
+def corrected_t_test(
+    a: Source,
+    b: Source,
+    *,
+    data: object = None,
+    folds: Iterable[Any] | None = None,
+    n_train: float | None = None,
+    n_test: float | None = None,
+    test_fraction: float | None = None,
+    confidence_level: float = 0.95,
+    alternative: str = "two-sided",
+    nan_policy: str = "raise",
+) -> CorrectedTResult:
+    """Test whether two systems differ by their scores on the folds of (repeated) cross-validation.
+
+    t = mean / sqrt((1 / J + n_test / n_train) variance), of J differences, on J - 1 degrees of
+    freedom: the corrected resampled t test (Nadeau and Bengio 2003), for k-fold cross-validation
+    repeated r times with J = k r (Bouckaert and Frank 2004). The second term stands for the
+    correlation of scores whose training rows overlap.
+
+    Parameters
+    ----------
+    a, b
+        Column name or array of shape (n_folds,): the score of each system on each fold, trained and
+        tested on the same rows, all repeats.
+    data
+        The table, as in :func:`bootstrap`.
+    folds
+        The folds scored, for their sizes: of :func:`folds`, or pairs (train, test).
+    n_train, n_test
+        Training and test rows of a fold, instead.
+    test_fraction
+        Share of the rows that are tested in a fold, instead: 1 / k.
+    confidence_level
+        Of the interval, mean -+ t quantile x corrected error.
+    alternative
+        "two-sided"; "greater": a is larger; "less": a is smaller. The interval has the same sides.
+    nan_policy
+        As in :func:`bootstrap`; with "propagate" a NaN makes all of the answer NaN.
+
+    Returns
+    -------
+    CorrectedTResult
+        NaN where there is one fold, or no difference in any (0 / 0). Where all differences are
+        equal but not 0, t is infinite and `pvalue` 0 or 1: `notes` says so.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        As in :func:`bootstrap`; sizes are not given, or twice, or cannot be; or `folds` are not as
+        many as the scores.
+
+    Examples
+    --------
+    >>> from fastboot.cross_validation import corrected_t_test
+    >>> a = [0.81, 0.84, 0.80, 0.86, 0.83, 0.82, 0.85, 0.79, 0.84, 0.83]
+    >>> b = [0.80, 0.82, 0.81, 0.83, 0.80, 0.82, 0.82, 0.78, 0.81, 0.81]
+    >>> result = corrected_t_test(a, b, test_fraction=0.1)
+    >>> result
+    CorrectedTResult(0.017 [0.00226, 0.03174], p = 0.0283, n_rows=10)
+    """
+    level, sides = check_level(confidence_level), check_alternative(alternative)
+    first, second, n_dropped = load_pairs(a, b, data, nan_policy)
+    ratio = _test_ratio(first.size + n_dropped, folds, n_train, n_test, test_fraction)
+    mean, deviation = _moments(first, second)
+    error = deviation * math.sqrt(1.0 / first.size + ratio)
+    statistic, freedom = _divided(mean, error), first.size - 1
+    return CorrectedTResult(
+        estimate=mean,
+        confidence_interval=t_interval(
+            mean, error, freedom, confidence_level=level, alternative=sides
+        )._replace(method="corrected t"),
+        pvalue=_t_pvalue(statistic, freedom, sides),
+        statistic=statistic,
+        degrees_of_freedom=freedom,
+        standard_error=error,
+        test_ratio=ratio,
+        alternative=sides,
+        n_rows=first.size,
+        n_dropped=n_dropped,
+    )
+
+
+def _test_ratio(n_folds: int, splits: Any, n_train: Any, n_test: Any, test_fraction: Any) -> float:
+    """Test rows by training rows, from the one of the three ways that is given."""
+    ways = (splits is not None, n_train is not None or n_test is not None,
+            test_fraction is not None)  # fmt: skip
+    if sum(ways) != 1:
+        raise TypeError(
+            f"sizes are given in {sum(ways)} ways; give folds=, or n_train= and n_test=, or "
+            "test_fraction="
+        )
+    if test_fraction is not None:
+        share = _positive("test_fraction", test_fraction)
+        if share >= 1.0:
+            raise ValueError(f"`test_fraction` is {share:g}; it must be below 1, such as 0.1")
+        return share / (1.0 - share)
+    if splits is None:
+        return _positive("n_test", n_test) / _positive("n_train", n_train)
+    if hasattr(splits, "split") or not isinstance(splits, Iterable):
+        raise TypeError(
+            f"`folds` is {splits!r}, which has no sizes yet; give folds(n, splitter), or pairs "
+            "(train, test)"
+        )
+    if isinstance(splits, Folds):
+        n_given, (train, test) = len(splits), splits.mean_sizes
+    else:
+        sizes = [(len(train), len(test)) for train, test in splits]
+        n_given, (train, test) = len(sizes), np.mean(sizes, axis=0)
+    if n_given != n_folds:
+        raise ValueError(
+            f"`folds` has {count(n_given, 'fold')} but there are {count(n_folds, 'score')} of each "
+            "system; give a score for each"
+        )
+    return float(test / train)
+
+
+def _positive(argument: str, value: Any) -> float:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or not 0.0 < value < math.inf:
+        raise ValueError(f"`{argument}` is {value!r}; it must be a number above 0")
+    return float(value)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FiveByTwoResult(Report):
+    """Answer of :func:`fastboot.five_by_two_cv_test`.
+
+    Attributes
+    ----------
+    estimate
+        Mean of the ten differences a - b.
+    statistic, pvalue
+        F, of Alpaydin's test. NaN where undefined.
+    t_statistic, t_pvalue
+        t, of Dietterich's test; two-sided. NaN where undefined.
+    """
+
+    estimate: float
+    statistic: float
+    pvalue: float
+    t_statistic: float
+    t_pvalue: float
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Plain sentences that a reader of the numbers should know."""
+        return () if math.isfinite(self.statistic) else (_CONSTANT,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every figure, as plain Python values."""
+        return {"kind": type(self).__name__, **asdict(self), "notes": list(self.notes)}
+
+    def summary(self) -> str:
+        """Return a sentence for a paper."""
+        return (
+            f"Mean of a - b {short(self.estimate)}; combined 5x2 cross-validation F test, F(10, 5) "
+            f"= {short(self.statistic)}, p {shown_pvalue(self.pvalue)} (Dietterich's t(5) = "
+            f"{short(self.t_statistic)}, two-sided p {shown_pvalue(self.t_pvalue)})."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"FiveByTwoResult({short(self.estimate)}, F={short(self.statistic)}, "
+            f"p {shown_pvalue(self.pvalue)})"
+        )
+
+
+def five_by_two_cv_test(a: Source, b: Source, *, data: object = None) -> FiveByTwoResult:
+    """Test whether two systems differ by five repeats of twofold cross-validation.
+
+    F = sum of the squares of the ten differences / (2 x sum of the five variances), on 10 and 5
+    degrees of freedom (Alpaydin 1999); the variance of a repeat is half the square of what its two
+    differences are apart. Dietterich's t (1998), the first difference / sqrt(mean variance) on 5
+    degrees of freedom, depends on which fold comes first; choose one before you look.
+
+    Parameters
+    ----------
+    a, b
+        Column name or array of shape (10,): the score of each system on each fold, the two of a
+        repeat in turn: as :func:`folds` with ``k=2, repeats=5`` has them.
+    data
+        The table, as in :func:`bootstrap`.
+
+    Returns
+    -------
+    FiveByTwoResult
+        Without any variance, NaN where all differences are 0, and else infinite with a p-value of
+        0; `notes` says so.
+
+    Raises
+    ------
+    TypeError, FileNotFoundError
+        As in :func:`bootstrap`.
+    ValueError
+        Also: there are not ten scores, or one is missing.
+
+    Examples
+    --------
+    >>> from fastboot.cross_validation import five_by_two_cv_test
+    >>> a = [0.92, 0.89, 0.91, 0.93, 0.90, 0.88, 0.94, 0.91, 0.90, 0.92]
+    >>> b = [0.88, 0.87, 0.90, 0.89, 0.86, 0.87, 0.89, 0.90, 0.88, 0.87]
+    >>> five_by_two_cv_test(a, b)
+    FiveByTwoResult(0.029, F=2.319, p = 0.183)
+    """
+    from scipy.special import fdtrc
+
+    first, second, _ = load_pairs(a, b, data, "raise")
+    if first.size != 10:
+        raise ValueError(
+            f"`a` and `b` have {count(first.size, 'score')} each; five repeats of two folds have 10"
+        )
+    differences = first - second
+    reach = rounding(first, second)
+    differences[np.abs(differences) <= reach] = 0.0
+    apart = differences[::2] - differences[1::2]
+    apart[np.abs(apart) <= reach] = 0.0
+    twice = float(apart @ apart)  # the sum of the five variances, times two
+    statistic = _divided(float(differences @ differences), twice)
+    t_statistic = _divided(float(differences[0]), math.sqrt(twice / 10.0))
+    return FiveByTwoResult(
+        estimate=float(differences.mean()),
+        statistic=statistic,
+        pvalue=float(fdtrc(10.0, 5.0, statistic)),
+        t_statistic=t_statistic,
+        t_pvalue=_t_pvalue(t_statistic, 5, "two-sided"),
+    )
+
+
+_CONSTANT = "differences do not vary: the test says nothing"
+
+
+def _moments(a: Floats, b: Floats) -> tuple[float, float]:
+    """Mean and standard deviation (ddof = 1) of a - b, 0 where rounding alone makes them differ."""
+    differences = a - b
+    reach = rounding(a, b)
+    if (np.abs(differences - differences[0]) <= reach).all():
+        mean = float(differences[0]) if abs(differences[0]) > reach else 0.0
+        return mean, 0.0 if differences.size > 1 else math.nan
+    return float(differences.mean()), float(differences.std(ddof=1))
+
+
+def _divided(x: float, y: float) -> float:
+    if y == 0.0:
+        return math.nan if x == 0.0 or math.isnan(x) else math.copysign(math.inf, x)
+    return x / y
+
+
+def _t_pvalue(t: float, degrees_of_freedom: int, sides: str) -> float:
+    from scipy.special import stdtr
+
+    if sides == "two-sided":
+        return 2.0 * float(stdtr(degrees_of_freedom, -abs(t)))
+    return float(stdtr(degrees_of_freedom, -t if sides == "greater" else t))
