@@ -194,6 +194,10 @@ class _Comparison(Result, ABC):
             f"{self._fraction()}"
         )
 
+    def _made(self) -> list[str]:
+        rule = f"{self._sided_test()} p = {self._rule_words()}"
+        return ["differences a - b", *super()._made(), rule]
+
     def _fraction(self) -> str:
         """Return the counts that the p-value is made of."""
         if math.isnan(self.pvalue):

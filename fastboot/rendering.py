@@ -152,7 +152,10 @@ def grid(
     if "n_undefined" in names and not any(both["n_undefined"]):
         names.remove("n_undefined")
     labels = set(names[:n_labels])
-    words = [name in labels or not all(map(_is_number, both[name])) for name in names]
+    words = [
+        name in labels or not all(one is None or _is_number(one) for one in both[name])
+        for name in names
+    ]
 
     def cells(name: str, values: Sequence[Any], *, words: bool) -> list[str]:
         if words:
@@ -232,14 +235,13 @@ def cell(value: Any, digits: int = 4) -> str:
         if shortest <= size < 1e9:
             return f"{value:,.0f}"
         if size < shortest:
-            return f"{value:#.{digits}g}".rstrip(".")
+            return f"{value:#,.{digits}g}".rstrip(".")
         return f"{value:.{digits}g}"
     return f"{value:,}" if _is_number(value) else str(value)
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether a value is a number, or none."""
-    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def note_lines(notes: Mapping[str, Sequence[Any]], n_results: int) -> list[str]:

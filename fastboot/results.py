@@ -372,7 +372,12 @@ class Result(Tabular):
         }
 
     def _caption(self) -> str:
-        return f"{self._interval_name()}, {self._design_words()}"
+        made = ", ".join([*self._made(), self._design_words()])
+        return f"{made[0].upper()}{made[1:]}."
+
+    def _made(self) -> list[str]:
+        """Return what the figures of a table are."""
+        return [self._interval_name()]
 
     def _note_lines(self) -> tuple[str, ...]:
         return self.notes

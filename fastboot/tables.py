@@ -330,23 +330,25 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         'x 2.5 [1.5, 3.5] (95% percentile bootstrap interval, 4 rows, 9,999 resamples, seed 0).'
         """
         clauses = _clauses(self)
-        first: Any = self[self._keys[0]]
+        if self.total is not None:
+            whole: Any = _shown(self.total, 1)[0][1]
+            exact = "exact, " if getattr(whole, "exact", False) else ""
+            rows = f"{exact}{whole._units_words()}"  # noqa: SLF001 # a table speaks for its results
+            clauses.append(f"all rows ({rows}): {'; '.join(_clauses(self.total))}")
+        return f"{'; '.join(clauses)} ({self._how()})."
+
+    def _how(self) -> str:
+        """Return how all figures were made."""
         # A table speaks for its results.
+        first: Any = self[self._keys[0]]
         made = [first._interval_name(self._interval[1], "s"[: len(self) - 1])]  # noqa: SLF001
         if hasattr(first, "pvalue"):
             tests = "" if len(self) == 1 else f", not adjusted for {len(self):,} tests"
             rule = f"{first._sided_test()} p = {first._rule_words()}"  # noqa: SLF001
             made = ["differences a - b", *made, f"{rule}{tests}"]
-        if self.total is None:
-            made.append(first._units_words())  # noqa: SLF001
-        else:
-            whole: Any = _shown(self.total, 1)[0][1]
-            exact = "exact, " if getattr(whole, "exact", False) else ""
-            rows = f"{exact}{whole._units_words()}"  # noqa: SLF001
-            clauses.append(f"all rows ({rows}): {'; '.join(_clauses(self.total))}")
-            made.append("each slice resampled on its own")
-        made += first._run_words(int(self.n_undefined.sum()))  # noqa: SLF001
-        return f"{'; '.join(clauses)} ({', '.join(made)})."
+        units = first._units_words() if self.total is None else "each slice resampled on its own"  # noqa: SLF001
+        run = first._run_words(int(self.n_undefined.sum()))  # noqa: SLF001
+        return ", ".join([*made, units, *run])
 
     def signature(self) -> str:
         """Return one line to quote beside the table; see :meth:`Result.signature`.
@@ -381,6 +383,10 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         return (
             f"{self._kind.__name__} table: {size}, {self.n_resamples:,} resamples, seed {self.seed}"
         )
+
+    def _long_caption(self) -> str:
+        made = self._how()
+        return f"{made[0].upper()}{made[1:]}."
 
     @property
     def _n_labels(self) -> int:

@@ -27,6 +27,10 @@ class Tabular(ABC):
     def _caption(self) -> str:
         """Return the line above the table."""
 
+    def _long_caption(self) -> str:
+        """Return the caption for readers who have not seen the call; the same by default."""
+        return self._caption()
+
     @property
     def _n_labels(self) -> int:
         """Number of the first columns whose numbers are names (years, say), not figures.
@@ -64,7 +68,7 @@ class Tabular(ABC):
         if not 1 <= digits <= 17:  # float64 has no more
             raise ValueError(f"`digits` is {digits}; it must lie between 1 and 17")
         return grid(
-            self._caption() if caption is None else caption,
+            self._long_caption() if caption is None else caption,
             self.to_columns(), self._below(None), self._note_lines(),
             n_labels=self._n_labels, digits=digits, whole=True,
         )  # fmt: skip

@@ -30,7 +30,7 @@ _LATEX = str.maketrans({
     "|": r"\textbar{}",
 })  # fmt: skip
 # What CommonMark and its tables read as markup; an underscore inside a word is none.
-_MARKDOWN = re.compile(r"([\\`*<>|\[\]~]|(?<!\w)_|_(?!\w))")
+_MARKDOWN = re.compile(r"([\\`*<|\[\]~]|(?<!\w)_|_(?!\w))")
 _POWER = re.compile(r"e([+-]\d+)$")
 
 
@@ -64,10 +64,7 @@ def latex_rows(table: Grid, label: str | None = None) -> str:
     """
 
     def line(cells: Iterable[str]) -> str:
-        joined = " & ".join(cells)
-        # The line break before it would take these as its argument.
-        protected = f"{{}}{joined}" if joined.lstrip().startswith(("[", "*")) else joined
-        return f"{protected} \\\\"
+        return f"{_after_break(' & '.join(cells))} \\\\"
 
     def body(cells: Sequence[str]) -> list[str]:
         pairs = zip(cells, table.words, strict=True)
@@ -84,7 +81,7 @@ def latex_rows(table: Grid, label: str | None = None) -> str:
         lines += [r"\midrule", *(line(body(cells)) for cells in table.below)]
     lines += [r"\bottomrule", r"\end{tabular}"]
     if table.notes:
-        notes = r"\\ ".join(map(_latex, table.notes))
+        notes = r"\\ ".join(_after_break(_latex(note)) for note in table.notes)
         lines += [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {notes}}}"]
     return "\n".join([*lines, r"\end{table}"])
 
@@ -101,6 +98,11 @@ def _markdown_number(text: str) -> str:
 
 def _latex(words: str) -> str:
     return words.translate(_LATEX)
+
+
+def _after_break(line: str) -> str:
+    """Return a line that the line break before it does not take as its argument."""
+    return f"{{}}{line}" if line.lstrip().startswith(("[", "*")) else line
 
 
 def _latex_number(text: str) -> str:
