@@ -1,0 +1,348 @@
+"""Many systems on many data sets: ranks, and whether they differ (Demsar 2006)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.columns import Column, load
+from fastboot.rendering import count, short, shown_pvalue, to_json
+from fastboot.tabular import Tabular
+
+__all__ = ["FriedmanResult", "friedman_test"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class FriedmanResult(Tabular):
+    """Answer of :func:`fastboot.friedman_test`.
+
+    Attributes
+    ----------
+    systems
+        Their names.
+    mean_ranks
+        Shape (n_systems,), read-only: 1 is the best; ties share the mean of their ranks.
+    ranks
+        Shape (n_data_sets, n_systems), read-only.
+    n_dropped
+        Data sets dropped for a missing score.
+    chi_squared, chi_squared_pvalue
+        Friedman's statistic, with n_systems - 1 degrees of freedom.
+    f_statistic, pvalue
+        That of Iman and Davenport (1980), less conservative, with n_systems - 1 and (n_systems - 1)
+        (n_data_sets - 1) degrees of freedom. No p-value is smaller than that of equal rankings on
+        all data sets, n_systems! ** (1 - n_data_sets); NaN where all systems always tie.
+    control
+        The system that others are compared with, or None.
+    alpha
+        Level of critical differences.
+    """
+
+    systems: tuple[str, ...]
+    mean_ranks: Floats
+    ranks: Floats
+    n_dropped: int
+    chi_squared: float
+    chi_squared_pvalue: float
+    f_statistic: float
+    pvalue: float
+    control: str | None
+    alpha: float
+
+    @property
+    def n_systems(self) -> int:
+        """Number of systems."""
+        return len(self.systems)
+
+    @property
+    def n_data_sets(self) -> int:
+        """Number of data sets."""
+        return len(self.ranks)
+
+    @property
+    def standard_error(self) -> float:
+        """Of the difference of two mean ranks without ties, sqrt(k (k + 1) / (6 N))."""
+        return math.sqrt(self.n_systems * (self.n_systems + 1.0) / (6.0 * self.n_data_sets))
+
+    @property
+    def critical_difference(self) -> float:
+        """`nemenyi`, or `bonferroni_dunn` with a control."""
+        return self.nemenyi() if self.control is None else self.bonferroni_dunn()
+
+    def nemenyi(self, alpha: float | None = None) -> float:
+        """Return by how much the mean ranks of any two systems must differ (Nemenyi 1963).
+
+        The quantile of the studentized range of n_systems, with infinite degrees of freedom, over
+        sqrt(2), times the standard error.
+        """
+        from scipy.stats import studentized_range
+
+        level = self.alpha if alpha is None else _check_alpha(alpha)
+        quantile = studentized_range.isf(level, self.n_systems, np.inf) / math.sqrt(2.0)
+        return float(quantile) * self.standard_error
+
+    def bonferroni_dunn(self, alpha: float | None = None) -> float:
+        """Return by how much any mean rank must differ from the control's (Dunn 1961).
+
+        The normal quantile of alpha / (2 (n_systems - 1)), times the standard error.
+        """
+        from scipy.special import ndtri
+
+        level = self.alpha if alpha is None else _check_alpha(alpha)
+        return -float(ndtri(level / (2.0 * (self.n_systems - 1)))) * self.standard_error
+
+    def pvalues(self) -> Floats:
+        """Return adjusted p-values: Nemenyi's of all pairs, or Bonferroni-Dunn's with a control.
+
+        Returns
+        -------
+        NDArray
+            Shape (n_systems, n_systems), 1 on the diagonal; with a control shape (n_systems,), 1
+            at its own place.
+        """
+        if self.control is None:
+            from scipy.stats import studentized_range
+
+            apart = np.abs(np.subtract.outer(self.mean_ranks, self.mean_ranks))
+            scaled = apart / self.standard_error * math.sqrt(2.0)
+            found: Floats = studentized_range.sf(scaled, self.n_systems, np.inf)
+            return np.minimum(1.0, found)
+        from scipy.special import ndtr
+
+        own = self.mean_ranks[self.systems.index(self.control)]
+        z = np.abs(self.mean_ranks - own) / self.standard_error
+        return np.minimum(1.0, 2.0 * (self.n_systems - 1.0) * np.asarray(ndtr(-z)))
+
+    def groups(self) -> list[tuple[str, ...]]:
+        """Return the largest sets of systems whose mean ranks lie within the critical difference.
+
+        Best first: the bars of a critical difference diagram. Systems in one set cannot be told
+        apart; that does not make them equal.
+        """
+        order = np.argsort(self.mean_ranks, kind="stable")
+        ranks, found, reached = self.mean_ranks[order], list[tuple[str, ...]](), 0
+        for start in range(len(order)):
+            stop = int(np.count_nonzero(ranks - ranks[start] < self.nemenyi()))
+            if stop > reached:
+                found.append(tuple(self.systems[place] for place in order[start:stop]))
+                reached = stop
+        return found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Plain sentences that a reader of the numbers should know."""
+        notes = []
+        if self.n_data_sets <= 10 and self.n_systems <= 5:
+            notes.append(
+                f"chi-squared and F are rough for {count(self.n_data_sets, 'data set')} and "
+                f"{count(self.n_systems, 'system')}"
+            )
+        if self.n_dropped:
+            notes.append(f"{count(self.n_dropped, 'data set')} dropped for a missing score")
+        return tuple(notes)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return one list for each column of the table: system, mean rank, difference to the best.
+
+        With a control the difference is to the control, beside Bonferroni-Dunn's p-value.
+        """
+        ranks = self.mean_ranks
+        first = ranks.min() if self.control is None else ranks[self.systems.index(self.control)]
+        columns = {
+            "system": list(self.systems),
+            "mean_rank": ranks.tolist(),
+            "difference": (ranks - first).tolist(),
+        }
+        return columns if self.control is None else columns | {"pvalue": self.pvalues().tolist()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every figure, as plain Python values."""
+        k, n = self.n_systems, self.n_data_sets
+        return {
+            "kind": "FriedmanResult",
+            "systems": list(self.systems),
+            "mean_ranks": self.mean_ranks.tolist(),
+            "n_data_sets": n,
+            "n_dropped": self.n_dropped,
+            "chi_squared": self.chi_squared,
+            "chi_squared_pvalue": self.chi_squared_pvalue,
+            "f_statistic": self.f_statistic,
+            "degrees_of_freedom": [k - 1, (k - 1) * (n - 1)],
+            "pvalue": self.pvalue,
+            "control": self.control,
+            "alpha": self.alpha,
+            "critical_difference": self.critical_difference,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON; what is not finite becomes null."""
+        return to_json(self.to_dict())
+
+    def summary(self) -> str:
+        """Return a sentence for a paper."""
+        return f"{self._test_words()}; {self._post_hoc_words()}."
+
+    def _test_words(self) -> str:
+        k, n = self.n_systems, self.n_data_sets
+        return (
+            f"Friedman test of {count(k, 'system')} on {count(n, 'data set')}: Iman-Davenport "
+            f"F({k - 1}, {(k - 1) * (n - 1)}) = {short(self.f_statistic)}, p "
+            f"{shown_pvalue(self.pvalue)} (chi-squared({k - 1}) = {short(self.chi_squared)}, p "
+            f"{shown_pvalue(self.chi_squared_pvalue)})"
+        )
+
+    def _post_hoc_words(self) -> str:
+        name = "Nemenyi" if self.control is None else f"Bonferroni-Dunn, control {self.control}"
+        return (
+            f"critical difference of mean ranks {short(self.critical_difference)} at level "
+            f"{self.alpha:g} ({name})"
+        )
+
+    def _caption(self) -> str:
+        return self.summary().removesuffix(".")
+
+    def _note_lines(self) -> Sequence[str]:
+        return self.notes
+
+
+def friedman_test(
+    scores: Any,
+    *,
+    data: object = None,
+    control: str | None = None,
+    higher_is_better: bool = True,
+    correct_ties: bool = True,
+    alpha: float = 0.05,
+    nan_policy: str = "raise",
+) -> FriedmanResult:
+    """Test whether systems differ, by their ranks on many data sets (Friedman 1937; Demsar 2006).
+
+    With ranks R on N data sets, chi-squared = 12 N / (k (k + 1)) x (sum of mean ranks squared -
+    k (k + 1)^2 / 4), and F = (N - 1) chi-squared / (N (k - 1) - chi-squared) (Iman and Davenport
+    1980). Only the order of the systems on each data set counts, not by how much, nor how sure.
+
+    Parameters
+    ----------
+    scores
+        One column for each system, with a row for each data set: a mapping from systems to columns
+        (arrays, or column names of `data`), a list of column names, or an array of shape
+        (n_data_sets, n_systems). Two systems and two data sets at least.
+    data
+        The table that column names refer to, as in :func:`bootstrap`.
+    control
+        A system to compare the others with, named before the scores are seen: the critical
+        difference is then Bonferroni-Dunn's, which is smaller; None compares all with all
+        (Nemenyi).
+    higher_is_better
+        False for errors and losses.
+    correct_ties
+        Divide chi-squared by 1 - sum of (t^3 - t) / (N (k^3 - k)) over groups of t ties, as SciPy
+        and R do; False gives the formula above, as in Demsar (2006), which is conservative.
+    alpha
+        Level of the critical difference.
+    nan_policy
+        What a missing score does: "raise", or "omit" drops the data set.
+
+    Returns
+    -------
+    FriedmanResult
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        Scores cannot be read, or are too few; or an argument is wrong; the message names it.
+
+    Examples
+    --------
+    >>> import fastboot as fb
+    >>> scores = {
+    ...     "bert": [0.81, 0.72, 0.90, 0.66, 0.75, 0.88],
+    ...     "gpt": [0.85, 0.79, 0.91, 0.70, 0.78, 0.90],
+    ...     "rules": [0.60, 0.74, 0.65, 0.52, 0.61, 0.70],
+    ... }
+    >>> result = fb.friedman_test(scores)
+    >>> result.mean_ranks.round(2)
+    array([2.17, 1.  , 2.83])
+    >>> result.groups()
+    [('gpt', 'bert'), ('bert', 'rules')]
+    """
+    if nan_policy == "propagate":
+        raise ValueError("`nan_policy` is 'propagate', but ranks need all scores; choose 'omit'")
+    names, columns = _columns(scores)
+    if control is not None and control not in names:
+        raise ValueError(f"`control` is {control!r}; choose one of {', '.join(names)}")
+    _check_alpha(alpha)
+    rows = load(columns, data, nan_policy)
+    table = np.column_stack([np.asarray(column) for column in rows.columns])
+    n, k = table.shape
+    if n < 2 or k < 2:
+        raise ValueError(
+            f"`scores` has {count(k, 'system')} and {count(n, 'data set')}; ranks need two of each "
+            "at least"
+        )
+    from scipy.special import chdtrc, fdtrc
+    from scipy.stats import rankdata
+
+    ranks = rankdata(-table if higher_is_better else table, axis=1)
+    means = ranks.mean(axis=0)
+    # The corrected statistic is the between-systems share of the squares of ranks; without ties
+    # these are k (k + 1) / 12 (k - 1) for each data set.
+    between = n * float(((means - (k + 1.0) / 2.0) ** 2).sum())
+    within = (
+        float(((ranks - (k + 1.0) / 2.0) ** 2).sum()) if correct_ties else n * (k**3 - k) / 12.0
+    )
+    chi_squared = n * (k - 1.0) * between / within if within > 0.0 else math.nan
+    rest = n * (k - 1.0) - chi_squared
+    # Ranks are multiples of 1/2: what is left of equal rankings is rounding.
+    f = (n - 1.0) * chi_squared / rest if not rest <= 1e-12 * n * k else math.inf
+    least = math.exp((1.0 - n) * math.lgamma(k + 1.0))
+    return FriedmanResult(
+        systems=names,
+        mean_ranks=_closed(means),
+        ranks=_closed(ranks),
+        n_dropped=rows.n_dropped,
+        chi_squared=chi_squared,
+        chi_squared_pvalue=float(np.maximum(chdtrc(k - 1.0, chi_squared), least)),
+        f_statistic=f,
+        pvalue=float(np.maximum(fdtrc(k - 1.0, (k - 1.0) * (n - 1.0), f), least)),
+        control=control,
+        alpha=float(alpha),
+    )
+
+
+def _columns(scores: Any) -> tuple[tuple[str, ...], list[Column]]:
+    """Return the names of the systems and their columns."""
+    if isinstance(scores, Mapping):
+        named = {str(name): source for name, source in scores.items()}
+    elif isinstance(scores, list | tuple) and all(isinstance(one, str) for one in scores):
+        named = {name: name for name in scores}
+    else:
+        table = np.asarray(scores)
+        if table.ndim != 2:
+            raise TypeError(
+                f"`scores` has shape {table.shape}; give a mapping from systems to columns, a list "
+                "of column names, or an array of shape (n_data_sets, n_systems)"
+            )
+        named = {f"system {place}": column for place, column in enumerate(table.T)}
+    if not named:
+        raise ValueError("`scores` is empty; give a column for each system")
+    return tuple(named), [Column(source, argument=name) for name, source in named.items()]
+
+
+def _check_alpha(alpha: float) -> float:
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
+    return alpha
+
+
+def _closed(array: Floats) -> Floats:
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,194 @@
+"""The power of an experiment by drawing it from a pilot, many times.
+
+With the t-test all experiments are one bootstrap of the t statistic, whose resamples have the size
+of the experiment: a second for millions of items in thousands of experiments. Other tests are
+called on each experiment.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.arguments import Rng, check_run
+from fastboot.bootstrap import bootstrap
+from fastboot.columns import Column, Keys, Source, load
+from fastboot.paired import paired_bootstrap
+from fastboot.paths import BOOTSTRAP_PATHS
+from fastboot.plans import Power
+from fastboot.power_formulas import check_alpha_and_power, tail_of
+from fastboot.pvalues import check_alternative
+from fastboot.randomization import approximate_randomization
+from fastboot.rendering import count, short
+from fastboot.statistics import ratio
+from fastboot.statistics.additive import Additive
+
+__all__ = ["TESTS", "pilot_power"]
+
+TESTS = ("t", "bootstrap", "randomization")
+# Of each experiment. p = 50 / 1,000 at least is attained exactly.
+_INNER = 999
+_DEFAULT = {"t": 9_999, "bootstrap": 999, "randomization": 999}
+# Stands for an infinite t, which a replicate may not be.
+_HUGE = 1e300
+
+Floats = NDArray[np.float64]
+
+
+class _StudentT(Additive):
+    """The t statistic of a mean of independent rows."""
+
+    def terms(self, values: Floats) -> Any:
+        return 1.0, values, values * values
+
+    def finish(self, n: Any, total: Any, squares: Any) -> Any:
+        return _t(n, total / n, squares - total * total / n, squares, n)
+
+
+class _ClusteredT(Additive):
+    """The t statistic of a mean of rows drawn in groups; sums and sizes of the groups are given.
+
+    The residuals sum - mean x size give the standard error (Cochran 1977, section 9A.2).
+    """
+
+    def terms(self, sums: Floats, sizes: Floats) -> Any:
+        return 1.0, sums, sizes, sums * sums, sums * sizes, sizes * sizes
+
+    def finish(self, n: Any, sums: Any, sizes: Any, ss: Any, sm: Any, mm: Any) -> Any:
+        mean = sums / sizes
+        return _t(n, mean, ss - 2.0 * mean * sm + mean * mean * mm, ss, sizes)
+
+
+def _t(n: Any, mean: Any, deviations: Any, squares: Any, size: Any) -> Any:
+    """Return mean / standard error, from the sum of squared deviations of n units."""
+    # Some roundings of the sum of squares are what equal differences leave.
+    deviations = np.where(deviations > 1e-15 * squares, deviations, 0.0)
+    error = np.sqrt(deviations * n / (n - 1.0)) / size
+    return np.clip(np.where(error > 0.0, mean / error, np.sign(mean) * _HUGE), -_HUGE, _HUGE)
+
+
+def pilot_power(
+    pilot_a: Source,
+    pilot_b: Source,
+    *,
+    n_items: int,
+    effect: float | None = None,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+    test: str = "t",
+    data: object = None,
+    groups: Source | None = None,
+    n_resamples: int | None = None,
+    rng: Rng = None,
+    n_threads: int | None = None,
+    nan_policy: str = "raise",
+) -> Power:
+    """Return the share of experiments drawn from a pilot whose test is significant.
+
+    Parameters are those of :func:`fastboot.power`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument or a column is wrong; the message names it.
+    """
+    if test not in TESTS:
+        raise ValueError(f"`test` is {test!r}; choose one of {', '.join(TESTS)}")
+    check_alternative(alternative)
+    check_alpha_and_power(alpha, (1.0 + alpha) / 2.0)
+    run = check_run(
+        _DEFAULT[test] if n_resamples is None else n_resamples,
+        rng, None, BOOTSTRAP_PATHS, n_threads, None,
+    )  # fmt: skip
+    columns = [Column(pilot_a, argument="pilot_a"), Column(pilot_b, argument="pilot_b")]
+    if groups is not None:
+        columns.append(Column(groups, "key", "groups"))
+    rows = load(columns, data, nan_policy)
+    a, b = (np.asarray(values) for values in rows.columns[:2])
+    observed = float((a - b).mean())
+    if effect is not None:
+        a = a + (effect - observed)
+    units = [a, b, np.ones(rows.n_rows)]
+    if groups is not None:
+        keys = rows.columns[2]
+        assert isinstance(keys, Keys)
+        units = [np.bincount(keys.codes, values, keys.n_groups) for values in units]
+    n_units = max(1, round(n_items * len(units[0]) / rows.n_rows))
+    if n_units < 2:
+        raise ValueError(
+            f"`n_items` is {n_items:,}, which is one {'item' if groups is None else 'group'}; a "
+            "test needs two at least"
+        )
+    options = {"alternative": alternative, "n_threads": run.n_threads}
+    if test == "t":
+        share = _share_of_t(units, n_units, run.n_resamples, run.seed, alpha, options)
+    else:
+        share = _share_of_calls(test, units, n_units, run.n_resamples, run.seed, alpha, options)
+    unit = "item" if groups is None else "group"
+    return Power(
+        power=share,
+        standard_error=math.sqrt(share * (1.0 - share) / run.n_resamples),
+        n_items=n_items,
+        n_clusters=n_items if groups is None else n_units,
+        goal=f"{alternative} {_NAMES[test]} at level {alpha:g}",
+        n_resamples=run.n_resamples,
+        seed=run.seed,
+        inputs={
+            "effect": observed if effect is None else float(effect),
+            "alpha": alpha,
+            "alternative": alternative,
+            "test": test,
+        },
+        assumptions=(
+            f"differences like those of the pilot's {count(len(units[0]), unit)}",
+            "a true difference as in the pilot, " + short(observed)
+            if effect is None
+            else f"a true difference of {effect:g}",
+            "items drawn independently" if groups is None else "whole groups drawn independently",
+        ),
+    )
+
+
+_NAMES = {
+    "t": "paired t-test",
+    "bootstrap": "paired bootstrap test",
+    "randomization": "approximate randomization test",
+}
+
+
+def _share_of_t(
+    units: list[Floats], n_units: int, n_resamples: int, seed: int, alpha: float,
+    options: dict[str, Any],
+) -> float:  # fmt: skip
+    from scipy.special import stdtrit
+
+    a, b, sizes = units
+    grouped = not (sizes == 1.0).all()
+    alternative = options.pop("alternative")
+    found = bootstrap(
+        _ClusteredT(a - b, sizes) if grouped else _StudentT(a - b),
+        n_drawn=n_units, n_resamples=n_resamples, rng=seed, **options,
+    )  # fmt: skip
+    t, critical = found.replicates, -stdtrit(n_units - 1.0, tail_of(alpha, alternative))
+    extreme = {"greater": t, "less": -t, "two-sided": np.abs(t)}[alternative] >= critical
+    return float(extreme.mean())
+
+
+def _share_of_calls(
+    test: str, units: list[Floats], n_units: int, n_resamples: int, seed: int, alpha: float,
+    options: dict[str, Any],
+) -> float:  # fmt: skip
+    procedure = paired_bootstrap if test == "bootstrap" else approximate_randomization
+    generator = np.random.default_rng(seed)
+    grouped = not (units[2] == 1.0).all()
+    n_significant = 0
+    for _ in range(n_resamples):
+        drawn = generator.integers(len(units[0]), size=n_units)
+        a, b, sizes = (values[drawn] for values in units)
+        systems = (ratio(a, sizes), ratio(b, sizes)) if grouped else (a, b)
+        result = procedure(*systems, n_resamples=_INNER, rng=generator, **options)
+        n_significant += result.pvalue <= alpha
+    return n_significant / n_resamples
