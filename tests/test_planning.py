@@ -421,7 +421,7 @@ def test_words() -> None:
     [
         (TypeError, "sample_size() needs one of: `half_width` and `std`", {}),
         (TypeError, "got `effect`", {"effect": 0.1}),
-        (TypeError, "belong to the half-width of a proportion; that takes `half_width`, `proportion`",
+        (TypeError, "the half-width of a proportion; that takes `half_width`, `proportion`",
          {"half_width": 0.1, "discordance": 0.2}),
         (TypeError, "sample_size() got `power`, which does not belong to the half-width",
          {"half_width": 0.1, "power": 0.8}),
