@@ -1,8 +1,8 @@
 """The power of an experiment by drawing it from a pilot, many times.
 
 With the t-test all experiments are one bootstrap of the t statistic, whose resamples have the size
-of the experiment: a second for millions of items in thousands of experiments. Other tests are
-called on each experiment.
+of the experiment: 9,999 experiments of 20,000 scores take 1.3 s on two cores, of 200,000 answers
+(0 or 1) 0.02 s. Other tests are called on each experiment: 999 take 6 s.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 
 _WEIGHTS = ("equal", "rows", "precision")
 _METHODS = ("percentile", "basic", "normal")
+_SHOWN_SEEDS = 5  # in a sentence
 
 
 class MetaAnalysis(NamedTuple):
@@ -69,8 +70,8 @@ class PooledResult(PairedBootstrapResult):
         Shape (n_data_sets,), read-only, with sum 1.
     estimates, standard_errors
         Shape (n_data_sets,), read-only: of each data set.
-    seeds
-        Of each data set.
+    seeds, signatures
+        Of each data set: what reproduces its own result.
     """
 
     data_sets: tuple[Any, ...]
@@ -79,6 +80,9 @@ class PooledResult(PairedBootstrapResult):
     estimates: Floats
     standard_errors: Floats
     seeds: tuple[int, ...]
+    signatures: tuple[str, ...]
+
+    _procedure = "pool"
 
     @property
     def n_data_sets(self) -> int:
@@ -135,6 +139,7 @@ class PooledResult(PairedBootstrapResult):
             "estimates": self.estimates.tolist(),
             "standard_errors": self.standard_errors.tolist(),
             "seeds": list(self.seeds),
+            "signatures": list(self.signatures),
             "fixed_effect": self.fixed_effect._asdict(),
             "random_effects": self.random_effects._asdict(),
         }
@@ -144,6 +149,18 @@ class PooledResult(PairedBootstrapResult):
 
     def _units_words(self) -> str:
         return f"{count(self.n_data_sets, 'independent data set')}, {super()._units_words()}"
+
+    def _resamples_words(self) -> str:
+        distinct = list(map(str, dict.fromkeys(self.seeds)))
+        if len(distinct) > _SHOWN_SEEDS:
+            distinct[_SHOWN_SEEDS - 1 : -1] = ["..."]
+        seeds = f"seed{'s' if len(distinct) > 1 else ''} {', '.join(distinct)}"
+        return f"{count(self.n_resamples, 'resample')} of each, {seeds}"
+
+    def _signature(self) -> dict[str, Any]:
+        parts = super()._signature()
+        parts["seed"] = ",".join(map(str, self.seeds))
+        return parts
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval[:2]
@@ -234,7 +251,9 @@ def pool(
     replicates = np.zeros(parts[0].n_resamples)
     for place, (weight, part) in enumerate(zip(share, parts, strict=True)):
         replicates += weight * np.roll(part.replicates, -place)
-    statistics, units = ({getattr(part, what) for part in parts} for what in ("statistic", "unit"))
+    statistics, units, designs = (
+        {getattr(part, what) for part in parts} for what in ("statistic", "unit", "design")
+    )
     first = {one.name: getattr(parts[0], one.name) for one in fields(PairedBootstrapResult)}
     own = {
         "statistic": statistics.pop() if len(statistics) == 1 else "effect",
@@ -245,6 +264,14 @@ def pool(
         "method": method,
         "unit": units.pop() if len(units) == 1 else "group",
         "path": "pooled",
+        "design": designs.pop() if len(designs) == 1 else "designs of their own",
+        "asked": (
+            (
+                "weights",
+                weighting if isinstance(weights, str) else ",".join(f"{one:g}" for one in share),
+            ),
+            ("n_data_sets", str(len(parts))),
+        ),
         "acceleration": None,
         "remarks": (),
         "replicate_standard_errors": None,
@@ -258,6 +285,7 @@ def pool(
         "estimates": _closed(estimates),
         "standard_errors": _closed(errors),
         "seeds": tuple(part.seed for part in parts),
+        "signatures": tuple(part.signature() for part in parts),
     }
     for what in ("estimate_a", "estimate_b", "rounding"):
         own[what] = float(share @ [getattr(part, what) for part in parts])

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -157,7 +159,7 @@ def smallest(reached: Callable[[int], bool], waves: tuple[float, int] = (0.0, 0)
 
 
 def minimum_detectable_effect(
-    standard_error: float,
+    standard_error: Any,
     *,
     alpha: float = 0.05,
     power: float = 0.8,
@@ -173,7 +175,7 @@ def minimum_detectable_effect(
     Parameters
     ----------
     standard_error
-        Of the difference, such as ``result.standard_error``. 0 or more; NaN gives NaN.
+        Of the difference, 0 or more, or a result that has one. NaN gives NaN.
     alpha
         Level of the test.
     power
@@ -188,6 +190,8 @@ def minimum_detectable_effect(
 
     Raises
     ------
+    TypeError
+        What has no standard error.
     ValueError
         A number is out of range, or the word is unknown.
 
@@ -198,11 +202,16 @@ def minimum_detectable_effect(
     """
     from scipy.special import ndtri
 
-    if standard_error < 0.0:
-        raise ValueError(f"`standard_error` is {standard_error}; it must be 0 or more")
+    error = getattr(standard_error, "standard_error", standard_error)
+    if isinstance(error, bool) or not isinstance(error, Real):
+        raise TypeError(
+            f"`standard_error` is {standard_error!r}; give a number, or a result that has one"
+        )
+    if float(error) < 0.0:
+        raise ValueError(f"`standard_error` is {error}; it must be 0 or more")
     check_alpha_and_power(alpha, power)
     tail = tail_of(alpha, check_alternative(alternative))
-    return float((ndtri(power) - ndtri(tail)) * standard_error)
+    return float((ndtri(power) - ndtri(tail)) * float(error))
 
 
 def check_alpha_and_power(alpha: float, power: float) -> None:

@@ -388,6 +388,13 @@ def test_minimum_detectable_effect__published() -> None:
     assert math.isnan(minimum_detectable_effect(math.nan))
 
 
+def test_minimum_detectable_effect__of_a_result() -> None:
+    """Its standard error."""
+    result = fb.paired_bootstrap([1, 1, 0, 1, 0], [0, 1, 0, 0, 1], rng=0)
+    expected = minimum_detectable_effect(result.standard_error)
+    assert minimum_detectable_effect(result) == expected
+
+
 # Words and refusals
 
 
@@ -503,5 +510,7 @@ def test_minimum_detectable_effect__refused() -> None:
     """A negative error, and a power that a coin has."""
     with pytest.raises(ValueError, match="`standard_error` is -1; it must be 0 or more"):
         minimum_detectable_effect(-1)
+    with pytest.raises(TypeError, match="`standard_error` is '1'; give a number, or a result"):
+        minimum_detectable_effect("1")
     with pytest.raises(ValueError, match=r"`power` is 0\.01; it must lie between `alpha`, 0\.05"):
         minimum_detectable_effect(1.0, power=0.01)

@@ -17,7 +17,7 @@ from fastboot.pooled_effects import pool
 
 Floats = NDArray[np.float64]
 # statsmodels 0.15.0: combine_effects(EFFECTS, VARIANCES, method_re="dl"), summary_frame(), tau2, q,
-# i2. The six studies are those of its documentation.
+# i2.
 EFFECTS = [0.1, 0.3, 0.35, 0.65, 0.45, 0.15]
 VARIANCES = [0.03, 0.03, 0.05, 0.01, 0.05, 0.02]
 TAU_SQUARED, Q, I_SQUARED = 0.039785966460723785, 12.805627705627714, 0.609546668469626
@@ -145,7 +145,12 @@ def test_reads_as_a_paired_bootstrap() -> None:
     assert low < result.estimate < high
     assert result.test("greater").pvalue <= result.pvalue
     assert result.summary().startswith("macro average over data sets: difference in mean a - b = ")
-    assert "(3 independent data sets, 180 rows, " in result.summary()
+    assert result.summary().endswith(
+        "(3 independent data sets, 180 rows, 9,999 resamples of each, seeds 1, 2, 3)."
+    )
+    assert "|procedure:pool|weights:equal|n_data_sets:3|" in result.signature()
+    assert "|seed:1,2,3|" in result.signature().replace("%2C", ",")
+    assert "n_rows:60" in result.signatures[1]
     assert repr(result).startswith("PooledResult(equal weights, mean: ")
     figures = json.loads(result.to_json())
     assert (figures["data_sets"], figures["seeds"]) == (["x", "y", "z"], [1, 2, 3])
@@ -197,6 +202,20 @@ def test_mixed_units_and_statistics() -> None:
         fb.accuracy([1, 0, 1, 1], [1, 1, 1, 0]), fb.accuracy([1, 0, 1, 1], [0, 0, 1, 0]),
         groups=[0, 0, 1, 2], rng=0, n_resamples=99,
     )  # fmt: skip
-    result = pool([ONE, grouped])
+    result = pool([ONE, grouped], weights=[1.0, 3.0])
+    assert "|weights:0.25,0.75|" in result.signature().replace("%2C", ",")
+    assert (
+        "designs of their own"
+        in pool(
+            [
+                ONE,
+                fb.paired_bootstrap(
+                    [1, 0, 1, 0], [0, 1, 1, 1], strata=[0, 0, 1, 1], rng=0, n_resamples=99
+                ),
+            ]
+        ).summary()
+    )
+    seeds = pool([ONE, OTHER, *results_of([20] * 6, list(range(3, 9)), 99)]).summary()
+    assert "seeds 1, 2, 3, 4, ..., 8)" in seeds
     assert (result.statistic, result.unit) == ("effect", "group")
     assert (result.n_units, result.n_rows) == (23, 24)
