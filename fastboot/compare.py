@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -12,17 +14,18 @@ from numpy.typing import NDArray
 
 from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
 from fastboot.columns import Source
-from fastboot.comparison import Board, Comparison, Pairs
+from fastboot.comparison import Board, Comparison, Pairs, slice_axes
 from fastboot.corrections import CORRECTIONS, Rows, adjust_pvalues, max_t, simultaneous_intervals
 from fastboot.corrections import Pairs as Differences
 from fastboot.designs import Slices
-from fastboot.intervals import interval
-from fastboot.many_systems import PairReplicates, permuted, swapped
+from fastboot.intervals import interval, standard_error
+from fastboot.many_systems import PairReplicates, check_permutable, permuted, swapped
 from fastboot.observation import observe
 from fastboot.paths import Run
 from fastboot.pvalues import pvalue
+from fastboot.rendering import count
 from fastboot.resampling import Answer, bootstrap_answer
-from fastboot.sample import Sample, few_units, take
+from fastboot.sample import Sample, take
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.base import Statistic, Vector
 from fastboot.statistics.estimand import Question, same_measure
@@ -35,6 +38,7 @@ Metrics = Mapping[str, Callable[[Any], Statistic]]
 
 _TESTS = ("bootstrap", "randomization")
 _NULLS = ("swaps", "permutations")
+_METHODS = ("percentile", "basic", "normal")
 
 
 def compare(
@@ -65,8 +69,9 @@ def compare(
 
     All systems, metrics and pairs see the same resamples. Of every system: its value with an
     interval, its rank with an interval, how often it is best, and the letters of the systems it
-    cannot be told from. Of every pair: the difference with an interval, its p-value, and that
-    p-value corrected for the number of pairs of one metric (and slice).
+    cannot be told from (:attr:`Comparison.systems`). Of every pair: the difference with an
+    interval, its p-value, and that p-value corrected for the number of pairs of one metric and
+    slice, a family (:attr:`Comparison.pairs`).
 
     Parameters
     ----------
@@ -81,16 +86,18 @@ def compare(
     groups
         Column name or array of shape (n_rows,): rows with one key are drawn, or swapped, together.
     test
-        Where p-values come from: "bootstrap" (shift rule) or "randomization". Intervals are the
-        bootstrap's in any case.
+        Where p-values come from: "bootstrap" (shift rule) or "randomization". Intervals, ranks and
+        standard errors are the bootstrap's in any case.
     null
-        Of the randomization. "swaps": two systems of a pair do not differ; every unit is swapped or
-        not, for all pairs alike, which is exact for each pair. "permutations": no systems differ;
-        the outputs of all are permuted within every unit, exact for the family if that is true
-        (the randomized Tukey HSD of Carterette 2012, with ``correction="max_t"``).
+        Of the randomization. "swaps": the two systems of a pair do not differ; every unit is
+        swapped or not, for all pairs alike, which is exact for each pair, and for max-T over
+        several right in large samples. "permutations": no systems differ; the outputs of all are
+        permuted within every unit. With ``correction="max_t"`` that is the randomized Tukey HSD of
+        Carterette (2012), in single step, exact for the family if no systems differ.
     against
-        "all" pairs; "best": the best system against every other; or the name of a system, the
-        baseline, that every other is compared with.
+        "all" pairs, in the order of `systems`: first less second; "best": the best system less
+        every other (a choice by the same data, of which the correction does not know); or the name
+        of a system, the baseline: every other less the baseline.
     correction
         Of p-values: "holm" (Holm 1979), "bonferroni", "fdr_bh" (Benjamini and Hochberg 1995),
         "fdr_by" (Benjamini and Yekutieli 2001), "max_t" (step-down from the joint resamples,
@@ -100,7 +107,8 @@ def compare(
     method
         Of the intervals: "percentile", "basic" or "normal".
     alternative
-        "two-sided"; "greater": the first of a pair is larger; "less".
+        Of the tests, and sides of the intervals of differences: "two-sided"; "greater": the first
+        of a pair is larger; "less". Intervals of systems are two-sided.
     add_one
         Count the observed difference as one more replicate.
 
@@ -141,11 +149,11 @@ def compare(
         ("test", test, _TESTS),
         ("null", null, _NULLS),
         ("correction", correction, (*CORRECTIONS, "max_t", "none")),
-        ("method", method, ("percentile", "basic", "normal")),
+        ("method", method, _METHODS),
     ):
         if word not in words:
             raise ValueError(f"`{argument}` is {word!r}; choose one of {', '.join(words)}")
-    if against not in {"all", "best", *names}:
+    if against not in ("all", "best", *names):
         raise ValueError(
             f'`against` is {against!r}; choose "all", "best" or a system: {", ".join(names)}'
         )
@@ -167,88 +175,157 @@ def compare(
         alike=alike,
         mixed=test == "randomization",
     )
-    questions = [Question(bound) for bound in sample.bounds]
-    boards = []
+    if test == "randomization" and null == "permutations":
+        check_permutable(sample.bounds)
+    boards = _boards(
+        names,
+        list(asked),
+        sample,
+        run,
+        direction,
+        test=test,
+        null=null,
+        against=against,
+        correction=correction,
+        add_one=counted,
+        **options,
+    )
+    named = metrics is not None
+    return Comparison(
+        boards=tuple(board if named else replace(board, metric=None) for board in boards),
+        test=test,
+        null=null if test == "randomization" else None,
+        against=against,
+        correction=correction,
+        add_one=counted,
+        axes=() if sample.slices is None else slice_axes(design.by),
+        unit=design.unit,
+        n_dropped=sample.n_dropped,
+        seed=run.seed,
+        design=sample.words(""),
+        asked=_calls(names, asked, sample, named=named),
+        remarks=sample.remarks,
+        elapsed=time.perf_counter() - started,
+        **options,
+    )
+
+
+def _calls(
+    names: Sequence[str], asked: Mapping[str, Sequence[Statistic]], sample: Sample, *, named: bool
+) -> tuple[tuple[str, str], ...]:
+    """Return the calls that made the statistics, and the options of the sample."""
+    systems = [
+        f"{f'{metric}.' if named else ''}{name}={statistic.call}"
+        for metric, row in asked.items()
+        for name, statistic in zip(names, row, strict=True)
+    ]
+    return ("systems", f"[{','.join(systems)}]"), *sample.options.items()
+
+
+def _boards(
+    names: tuple[str, ...],
+    metrics: Sequence[str],
+    sample: Sample,
+    run: Run,
+    direction: Mapping[str, bool],
+    *,
+    test: str,
+    null: str,
+    **options: Any,
+) -> Iterator[Board]:
+    """Yield the boards of all rows, then those of the slices."""
+    questions, n = [Question(bound) for bound in sample.bounds], len(names)
     for cells in (None, sample.slices) if sample.slices is not None else (None,):
         answer = _resample(questions, sample, run, cells)
-        for m, metric in enumerate(asked):
+        for m, metric in enumerate(metrics):
             rows = slice(m * n, (m + 1) * n)
             randomized = None
             if test == "randomization":
                 way = swapped if null == "swaps" else permuted
                 randomized = way(sample.bounds[rows], sample, run)
-            boards += [
-                _board(
-                    metric if metrics is not None else None,
-                    None if cells is None else cells.values[cell],
+            for cell in range(answer.estimates.shape[1]):
+                yield _board(
+                    metric,
+                    questions[m * n].name,
+                    None if cells is None else _parts(cells.values[cell]),
                     names,
                     answer,
                     rows,
                     cell,
                     randomized=randomized,
                     higher=direction[metric],
-                    against=against,
-                    correction=correction,
-                    add_one=counted,
                     **options,
                 )
-                for cell in range(answer.estimates.shape[1])
-            ]
-    return Comparison(
-        boards=tuple(boards),
-        test=test if test == "bootstrap" else f"randomization ({null})",
-        against=against,
-        correction=correction,
-        unit=design.unit,
-        n_dropped=sample.n_dropped,
-        seed=run.seed,
-        remarks=(
-            *few_units(int(boards[0].n_units), design.unit),
-            *sample.remarks,
-        ),
-        elapsed=time.perf_counter() - started,
-        **options,
-    )
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _ask(
     systems: Any, metrics: Metrics | None
 ) -> tuple[tuple[str, ...], dict[str, list[Statistic]]]:
     """Return the names of the systems, and for each metric the statistic of every system."""
-    if not isinstance(systems, Mapping):
-        if metrics is None or isinstance(systems, str) or not isinstance(systems, Sequence):
-            raise TypeError(
-                f"`systems` is {type(systems).__name__}; give a dict from names to statistics, or "
-                "with metrics= a list of columns"
-            )
-        systems = {str(name): name for name in systems}
-    if len(systems) < 2:
-        raise ValueError(f"`systems` names {len(systems)}; at least two can be compared")
-    names = tuple(map(str, systems))
+    columns = _named(systems, listed=metrics is not None)
+    names = tuple(name for name, _ in columns)
     if metrics is None:
-        row = [as_statistic(one, f"systems[{name!r}]") for name, one in systems.items()]
+        row = [as_statistic(one, f"systems[{name!r}]") for name, one in columns]
         asked = {row[0].name: row}
+    elif not isinstance(metrics, Mapping):
+        raise TypeError(
+            f"`metrics` is {type(metrics).__name__}; give a dict from names to functions, such as "
+            "{'accuracy': lambda column: fb.accuracy('gold', column)}"
+        )
+    elif not metrics:
+        raise ValueError("`metrics` is empty; name at least one, or leave it None")
     else:
-        if not metrics:
-            raise ValueError("`metrics` is empty; name at least one, or leave it None")
         asked = {
-            str(metric): [_measured(metric, make(column), name) for name, column in systems.items()]
+            str(metric): [_measured(metric, make(column), name) for name, column in columns]
             for metric, make in metrics.items()
         }
     for metric, row in asked.items():
-        for name, statistic in zip(names, row, strict=True):
-            if isinstance(statistic, Vector):
-                raise TypeError(
-                    f"`systems`: {statistic.name} of {name!r} has several values; compare one, "
-                    "such as an average"
-                )
-            if not same_measure(row[0], statistic):
-                raise TypeError(
-                    f"`systems`: {names[0]!r} is measured by {row[0].name} but {name!r} by "
-                    f"{statistic.name}; systems are compared by one statistic"
-                    + (f" (metric {metric!r})" if metrics is not None else "")
-                )
+        _check_alike(names, row, "" if metrics is None else f" (metric {metric!r})")
     return names, asked
+
+
+def _named(systems: Any, *, listed: bool) -> list[tuple[str, Any]]:
+    """Return the systems by name; a list may name columns."""
+    if isinstance(systems, Mapping):
+        columns = [(str(name), one) for name, one in systems.items()]
+    elif not listed or isinstance(systems, str) or not isinstance(systems, Sequence):
+        raise TypeError(
+            f"`systems` is {type(systems).__name__}; give a dict from names to statistics, or with "
+            "metrics= a list of columns"
+        )
+    else:
+        for name in systems:
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"`systems` is a list with {shortened(name)}; give names of columns, or a dict "
+                    "from names to arrays"
+                )
+        columns = list(zip(systems, systems, strict=True))
+    names = [name for name, _ in columns]
+    if len(names) < 2:
+        raise ValueError(f"`systems` names {len(names)}; at least two can be compared")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"`systems` has {twice!r} twice; give every system a name of its own")
+    return columns
+
+
+def _check_alike(names: Sequence[str], row: Sequence[Statistic], of: str) -> None:
+    for name, statistic in zip(names, row, strict=True):
+        if isinstance(statistic, Vector):
+            raise TypeError(
+                f"`systems`: {statistic.name} of {name!r} has several values; compare one, such as "
+                f"an average{of}"
+            )
+        if not same_measure(row[0], statistic):
+            raise TypeError(
+                f"`systems`: {names[0]!r} is measured by {row[0].name} but {name!r} by "
+                f"{statistic.name}; systems are compared by one statistic{of}"
+            )
 
 
 def _measured(metric: str, statistic: Any, name: str) -> Statistic:
@@ -296,8 +373,9 @@ def _resample(
 
 
 def _board(
-    metric: str | None,
-    slice_: Any,
+    metric: str,
+    statistic: str,
+    slice_: tuple[Any, ...] | None,
     names: tuple[str, ...],
     answer: Answer,
     rows: slice,
@@ -324,13 +402,15 @@ def _board(
         first=np.array([i for i, _ in places]),
         second=np.array([j for _, j in places]),
     )
-    joint: Rows = drawn if randomized is None else _Randomized(randomized[0], places)
-    exact = randomized is not None and randomized[2] == "enumeration"
+    null = _Null(randomized, drawn, places, replicates.shape[1])
     limits, pvalues = np.empty((len(places), 2)), np.empty(len(places))
-    for place, estimate in enumerate(drawn.estimates):
-        tie = float(drawn.rounding[place])
+    undefined = np.empty(len(places), np.int64)
+    for place, (i, j) in enumerate(places):
+        estimate, tie = float(drawn.estimates[place]), float(drawn.rounding[place])
+        # Without a detour over the null, so limits are those of paired_bootstrap to the last bit.
+        differences = replicates[i] - replicates[j]
         limits[place] = interval(
-            drawn[place] + estimate,
+            differences,
             estimate,
             confidence_level=confidence_level,
             method=method,
@@ -338,24 +418,26 @@ def _board(
             acceleration=None,
             rounding=tie,
         )[:2]
+        tested = differences if randomized is None else null.rows[place]
         pvalues[place] = pvalue(
-            joint[place],
+            tested,
             estimate,
             alternative=alternative,
-            rule="null",  # the bootstrap's are moved there: d* - d
+            rule="shift" if randomized is None else "null",
             rounding=tie,
             add_one=add_one,
-            exact=exact,
+            exact=null.exact,
         ).pvalue
+        undefined[place] = np.count_nonzero(np.isnan(tested))
     if correction == "max_t":
+        shared: dict[str, Any] = {"alternative": alternative, "rounding": drawn.rounding}
         adjusted = max_t(
             drawn.estimates,
-            joint,
-            drawn.standard_errors,
-            alternative=alternative,
-            step_down=randomized is None or randomized[2] != "permutations",
-            rounding=drawn.rounding,
-            add_one=add_one and not exact,
+            null.rows,
+            null.errors(),
+            step_down=null.kind != "permutations",
+            add_one=add_one and not null.exact,
+            **shared,
         )
         limits = np.stack(
             simultaneous_intervals(
@@ -363,8 +445,7 @@ def _board(
                 drawn,
                 drawn.standard_errors,
                 confidence_level=confidence_level,
-                alternative=alternative,
-                rounding=drawn.rounding,
+                **shared,
             )[:2],
             axis=1,
         )
@@ -372,6 +453,7 @@ def _board(
         adjusted = pvalues if correction == "none" else adjust_pvalues(pvalues, correction)
     return Board(
         metric=metric,
+        statistic=statistic,
         slice=slice_,
         names=names,
         estimates=values,
@@ -381,15 +463,69 @@ def _board(
         n_rows=int(answer.n_rows[cell]),
         n_units=int(answer.n_units[cell]),
         pairs=Pairs(
-            tuple(places),
-            drawn.estimates,
-            drawn.standard_errors,
-            limits[:, 0],
-            limits[:, 1],
-            pvalues,
-            adjusted,
+            places=tuple(places),
+            estimates=drawn.estimates,
+            standard_errors=drawn.standard_errors,
+            lows=limits[:, 0],
+            highs=limits[:, 1],
+            pvalues=pvalues,
+            adjusted=adjusted,
+            n_undefined=undefined,
+            n_null=null.n,
+            replicates=null.words,
+            least=null.least(alternative, add_one=add_one),
         ),
     )
+
+
+class _Null:
+    """Replicates of all pairs under the null hypothesis.
+
+    rows : read one by one
+    n, kind : how many there are; "bootstrap", "swaps" or "permutations"
+    exact : they are all there are
+    words : what they are
+    """
+
+    def __init__(
+        self,
+        randomized: tuple[PairReplicates, int, str] | None,
+        drawn: Differences,
+        places: Sequence[tuple[int, int]],
+        n_replicates: int,
+    ) -> None:
+        self._drawn = drawn
+        self.rows: Rows = drawn
+        self.n, self.kind, self.exact = n_replicates, "bootstrap", False
+        self.words = count(self.n, "resample")
+        if randomized is not None:
+            difference, self.n, path = randomized
+            self.rows = _Randomized(difference, places)
+            self.kind = "permutations" if path == "permutations" else "swaps"
+            self.exact = path == "enumeration"
+            change = f"{'' if self.exact else 'random '}{self.kind.removesuffix('s')}"
+            self.words = f"{'all ' if self.exact else ''}{count(self.n, change)}"
+
+    def errors(self) -> Floats:
+        """Return what max-T divides by.
+
+        For a randomization these are standard deviations of its own replicates, which no swap
+        changes: tests stay as exact as they are without. Permutations give all pairs one law, so
+        one divisor does, and none would (the range of values of Tukey's test).
+        """
+        if self.kind == "bootstrap":
+            return self._drawn.standard_errors
+        rows = map(self.rows.__getitem__, range(len(self._drawn)))
+        errors = np.array([standard_error(row[~np.isnan(row)]) for row in rows])
+        if self.kind == "permutations":
+            errors[:] = np.fmax.reduce(errors)
+        return errors
+
+    def least(self, alternative: str, *, add_one: bool) -> float:
+        """Return a bound that no p-value of a pair is below."""
+        if self.exact:
+            return (2 if alternative == "two-sided" else 1) / self.n
+        return 1.0 / (self.n + 1) if add_one else 0.0
 
 
 class _Randomized:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,20 +14,52 @@ from numpy.typing import NDArray
 from fastboot.corrections import LEVEL_ROUNDING
 from fastboot.intervals import interval, standard_error
 from fastboot.ranks import letters, model_confidence_set, probability_best, rank_intervals
-from fastboot.rendering import count, short, to_json
+from fastboot.rendering import bracketed, count, note_lines, short, signature_line, to_json
+from fastboot.sample import few_units
 from fastboot.tabular import Tabular
 
-__all__ = ["Board", "Comparison", "PairDifference", "Pairs"]
+__all__ = ["Board", "Comparison", "PairDifference", "Pairs", "slice_axes"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Of the smallest detectable difference: the customary one (Cohen 1988, section 2.4).
+POWER = 0.8
+
+_CORRECTIONS = {
+    "holm": "Holm-corrected",
+    "bonferroni": "Bonferroni-corrected",
+    "fdr_bh": "Benjamini-Hochberg-corrected",
+    "fdr_by": "Benjamini-Yekutieli-corrected",
+    "max_t": "max-T-corrected",
+    "none": "uncorrected",
+}
+_SLICE_COLUMNS = ("n_rows", "n_units")
+_SYSTEM_COLUMNS = (
+    "system", "value", "standard_error", "low", "high", "rank", "rank_low", "rank_high",
+    "probability_best", "mcs_pvalue", "letters",
+)  # fmt: skip
+_PAIR_COLUMNS = (
+    "a", "b", "difference", "standard_error", "low", "high", "pvalue", "adjusted_pvalue",
+    "detectable",
+)  # fmt: skip
+_NAMED = 5  # systems that a sentence names
+_CHOSEN = (
+    "the best system was chosen by the same data: its differences are too large on average, and "
+    'the correction does not know of the choice; with against="all" it does'
+)
 
 
 class Pairs(NamedTuple):
     """The pairs that were compared, in order.
 
-    places : numbers of the two systems of each; the first is subtracted from
+    places : numbers of the two systems of each; the second is subtracted from the first
     estimates, standard_errors, lows, highs : of the differences, shape (n_pairs,)
     pvalues, adjusted : before and after the correction, shape (n_pairs,)
+    n_undefined : replicates that the p-value leaves out, shape (n_pairs,)
+    n_null : replicates of the test
+    replicates : what they are, in words
+    least : the smallest p-value before the correction that so many replicates can give
     """
 
     places: tuple[tuple[int, int], ...]
@@ -36,10 +69,14 @@ class Pairs(NamedTuple):
     highs: Floats
     pvalues: Floats
     adjusted: Floats
+    n_undefined: Integers
+    n_null: int
+    replicates: str
+    least: float
 
 
 class PairDifference(NamedTuple):
-    """One pair of a comparison; see :class:`Comparison`."""
+    """One pair of a comparison; see :attr:`Comparison.pairs`."""
 
     a: str
     b: str
@@ -49,6 +86,7 @@ class PairDifference(NamedTuple):
     high: float
     pvalue: float
     adjusted_pvalue: float
+    detectable: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +95,18 @@ class Board:
 
     Attributes
     ----------
-    metric, slice
-        Names; None where there is one metric, or no slice.
+    metric
+        Its name; None where `metrics` was not given.
+    statistic
+        Name of the statistic.
+    slice
+        Values of the slice, one for each axis; None for all rows.
     names
         Of the systems, in the order given.
     estimates, rounding
         Shape (n_systems,): values, and how far equal ones may differ.
     replicates
-        Shape (n_systems, n_resamples): joint, from the same resamples.
+        Shape (n_systems, n_resamples), read-only: joint, from the same resamples.
     higher_is_better
         Direction of the metric.
     n_rows, n_units
@@ -74,7 +116,8 @@ class Board:
     """
 
     metric: str | None
-    slice: Any
+    statistic: str
+    slice: tuple[Any, ...] | None
     names: tuple[str, ...]
     estimates: Floats
     replicates: Floats
@@ -84,64 +127,91 @@ class Board:
     n_units: int
     pairs: Pairs
 
+    def __post_init__(self) -> None:
+        for array in (self.estimates, self.replicates, self.rounding, *self.pairs):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a pickle forgets it
+
     @property
     def order(self) -> list[int]:
         """Systems from the best to the worst; undefined values last, ties in the order given."""
         sign = -1.0 if self.higher_is_better else 1.0
         return [int(i) for i in np.argsort(sign * self.estimates, kind="stable")]
 
+    @cached_property
+    def n_undefined(self) -> Integers:
+        """Undefined replicates of each system, shape (n_systems,)."""
+        undefined: Integers = np.isnan(self.replicates).sum(axis=1)
+        return undefined
 
-class _SystemTable(Tabular):
-    """A row for each system, the best first."""
+    @cached_property
+    def is_degenerate(self) -> NDArray[np.bool_]:
+        """Whether all defined replicates equal the value, shape (n_systems,)."""
+        with np.errstate(invalid="ignore"):
+            far = np.abs(self.replicates - self.estimates[:, None]) > self.rounding[:, None]
+        some = self.n_undefined < self.replicates.shape[1]
+        alike: NDArray[np.bool_] = some & ~np.isnan(self.estimates) & ~far.any(axis=1)
+        return alike
 
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
+
+class _Figures(Tabular):
+    """A table that is there already."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, list[Any]],
+        caption: str,
+        notes: Sequence[str],
+        n_labels: int,
+    ) -> None:
+        self._columns = columns
+        self._words = caption
+        self._notes = notes
+        self._labels = n_labels
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Return one list for each column."""
-        columns: dict[str, list[Any]] = {}
-        for board in self._comparison.boards:
-            for row in self._comparison.rows_of(board):
-                for name, value in row.items():
-                    columns.setdefault(name, []).append(value)
-        return columns
+        return {name: list(values) for name, values in self._columns.items()}
 
     def _caption(self) -> str:
-        return self._comparison.caption()
+        return self._words
+
+    @property
+    def _n_labels(self) -> int:
+        return self._labels
+
+    def _note_lines(self) -> Sequence[str]:
+        return self._notes
 
 
-class _PairTable(Tabular):
-    """A row for each pair."""
+def slice_axes(by: Sequence[Any]) -> tuple[str, ...]:
+    """Return what the columns of slices are called: as in the data, if that is not taken.
 
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-
-    def to_columns(self) -> dict[str, list[Any]]:
-        """Return one list for each column."""
-        columns: dict[str, list[Any]] = {}
-        for board in self._comparison.boards:
-            pairs = board.pairs
-            for place, (i, j) in enumerate(pairs.places):
-                row = self._comparison.of(board) | {
-                    "a": board.names[i],
-                    "b": board.names[j],
-                    "difference": float(pairs.estimates[place]),
-                    "standard_error": float(pairs.standard_errors[place]),
-                    "low": float(pairs.lows[place]),
-                    "high": float(pairs.highs[place]),
-                    "pvalue": float(pairs.pvalues[place]),
-                    "adjusted_pvalue": float(pairs.adjusted[place]),
-                }
-                for name, value in row.items():
-                    columns.setdefault(name, []).append(value)
-        return columns
-
-    def _caption(self) -> str:
-        return self._comparison.pair_caption()
+    Parameters
+    ----------
+    by
+        Names of columns, or arrays.
+    """
+    axes = ["metric", *_SYSTEM_COLUMNS, *_PAIR_COLUMNS, *_SLICE_COLUMNS]  # taken
+    n_taken = len(axes)
+    for source in by:
+        axis = source if isinstance(source, str) else "by"
+        while axis in axes:
+            axis = f"by_{axis}"
+        axes.append(axis)
+    return tuple(axes[n_taken:])
 
 
 def _whole(rank: float) -> int | None:
     return None if np.isnan(rank) else int(rank)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -152,16 +222,27 @@ class Comparison:
     ----------
     boards
         One for each metric and slice, all rows first; with the joint replicates.
-    test, against, correction
-        As asked.
-    confidence_level, method, alternative
-        Of the intervals and tests.
+    test, null, against, correction
+        As asked; `null` is None for the bootstrap.
+    add_one
+        Whether the observed difference counts as one more replicate.
+    confidence_level, method
+        Of the intervals; corrected p-values are compared with 1 - confidence_level.
+    alternative
+        Of the tests, and sides of the intervals of differences.
+    axes
+        Names of the columns of slices.
     unit
         "row" or "group".
     n_dropped
         Rows dropped for a missing value.
     seed
         ``rng=seed`` reproduces the replicates.
+    design
+        How units are resampled, as part of a sentence; empty for plain rows.
+    asked
+        The calls that made the statistics, and the options that say how rows are resampled, by the
+        names of arguments: what `signature` quotes.
     remarks
         Sentences about the data.
     elapsed
@@ -170,38 +251,106 @@ class Comparison:
 
     boards: tuple[Board, ...]
     test: str
+    null: str | None
     against: str
     correction: str
+    add_one: bool
     confidence_level: float
     method: str
     alternative: str
+    axes: tuple[str, ...]
     unit: str
     n_dropped: int
     seed: int
+    design: str
+    asked: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
     elapsed: float
 
     @property
     def n_resamples(self) -> int:
-        """Number of replicates."""
+        """Number of bootstrap replicates."""
         return int(self.boards[0].replicates.shape[1])
 
     @property
     def systems(self) -> Tabular:
         """A row for each system (of each metric and slice), the best first.
 
-        Its value with standard error and interval; its rank, with the simultaneous interval of
-        ranks that the pairwise comparisons leave possible; the share of replicates in which it is
-        best; its p-value in the model confidence set, which holds the systems with at least alpha
-        (Hansen, Lunde and Nason 2011); and, after all pairs were compared, its letters: systems
-        that share one cannot be told apart at this level.
+        - value, standard_error, low, high: with a two-sided interval of each system alone.
+        - rank, rank_low, rank_high: 1 is best; the interval of ranks that step-down max-T over all
+          ordered pairs of the bootstrap leaves possible, for all systems of the metric (and slice)
+          together (Mogstad, Romano, Shaikh and Wilhelm 2024).
+        - probability_best: the share of resamples in which the system is best. It describes the
+          resamples and is no test.
+        - mcs_pvalue: in the model confidence set, which holds all systems with a p-value above
+          1 - confidence_level (Hansen, Lunde and Nason 2011).
+        - letters, if all pairs were compared by a two-sided test: systems that share one were not
+          found to differ at the corrected level 1 - confidence_level.
+        - n_rows, n_units: of the slice.
         """
-        return _SystemTable(self)
+        return _Figures(self._system_columns, self._caption(), self.notes, self._n_labels)
 
     @property
     def pairs(self) -> Tabular:
-        """A row for each pair: the difference a - b, interval, p-value and the corrected one."""
-        return _PairTable(self)
+        """A row for each pair.
+
+        - difference: the value of a less that of b, with its bootstrap standard_error and interval
+          (with ``correction="max_t"`` all intervals of the metric and slice hold together,
+          otherwise each alone).
+        - pvalue and adjusted_pvalue: before and after the correction for the number of pairs.
+        - detectable: the smallest true difference that this design finds with a power of 0.8,
+          (z_(1 - alpha/2) + z_0.8) x standard_error with alpha = 1 - confidence_level, or z_(1 -
+          alpha) for a one-sided test (Cohen 1988); a test of this pair alone, without correction.
+        - n_rows, n_units: of the slice.
+        """
+        return _Figures(self._pair_columns, self._pair_caption(), self.notes, self._n_labels)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Plain sentences that a reader of the numbers should know."""
+        found: dict[str, list[Any]] = {}
+        for board in self.boards:
+            here = tuple(self._of(board).values())
+            for name, note in self._notes_on(board):
+                key = here + name
+                found.setdefault(note, []).append(key[0] if len(key) == 1 else key)
+        chosen = () if self.against != "best" else (_CHOSEN,)
+        # Notes about all boards need no keys.
+        lines = {note: keys for note, keys in found.items() if keys[0] != ()}
+        plain = [note for note in found if note not in lines]
+        return (*self.remarks, *chosen, *plain, *note_lines(lines, -1))
+
+    def _notes_on(self, board: Board) -> list[tuple[tuple[str, ...], str]]:
+        """Return sentences about one board, each with the system that it is about, if any."""
+        pairs, general = board.pairs, [*few_units(board.n_units, self.unit)]
+        of_system: list[tuple[tuple[str, ...], str]] = []
+        for name, value, n, alike in zip(
+            board.names, board.estimates, board.n_undefined, board.is_degenerate, strict=True
+        ):
+            note = ""
+            if np.isnan(value):
+                note = "undefined, so without rank and p-values"
+            elif n:
+                note = (
+                    f"{n:,} of {self.n_resamples:,} replicates are undefined and left out (in "
+                    "ranks, of all systems)"
+                )
+            elif alike:
+                note = (
+                    "degenerate: all replicates are equal, so they say nothing about the "
+                    "uncertainty"
+                )
+            if note:
+                of_system.append(((name,), note))
+        defined = int((~np.isnan(pairs.pvalues)).sum())
+        times = defined if self.correction in {"holm", "bonferroni"} else 1
+        if defined and times * pairs.least > self._alpha:
+            general.append(
+                f"no corrected p-value can be at or below {1.0 - self.confidence_level:.2g}: "
+                f"the smallest p-value of {pairs.replicates} is {pairs.least:.3g}"
+                + (f", times {count(times, 'pair')}" if times > 1 else "")
+            )
+        return [*(((), note) for note in general), *of_system]
 
     def pair(self, a: str, b: str, metric: str | None = None) -> PairDifference:
         """Return the comparison of two systems, of all rows.
@@ -216,18 +365,25 @@ class Comparison:
         Raises
         ------
         KeyError
-            The pair was not compared, or the metric is unknown.
+            The pair was not compared, or in the other order by a one-sided test; or the metric is
+            unknown.
         """
         board = self.board(metric)
         for place, (i, j) in enumerate(board.pairs.places):
             names = board.names[i], board.names[j]
-            if names not in {(a, b), (b, a)}:
-                continue
-            own = [float(column[place]) for column in board.pairs[1:]]
             if names == (a, b):
-                return PairDifference(a, b, *own)
-            estimate, error, low, high, p, adjusted = own
-            return PairDifference(a, b, -estimate, error, -high, -low, p, adjusted)
+                return PairDifference(a, b, *self._pair_figures(board.pairs, place).values())
+            if names == (b, a):
+                if self.alternative != "two-sided":
+                    raise KeyError(
+                        f"{b!r} - {a!r} was tested, with alternative={self.alternative!r}; ask for "
+                        f"pair({b!r}, {a!r})"
+                    )
+                own = self._pair_figures(board.pairs, place)
+                own |= {
+                    "difference": -own["difference"], "low": -own["high"], "high": -own["low"],
+                }  # fmt: skip
+                return PairDifference(a, b, *own.values())
         raise KeyError(f"no comparison of {a!r} with {b!r}; against={self.against!r} was asked for")
 
     def board(self, metric: str | None = None) -> Board:
@@ -242,9 +398,11 @@ class Comparison:
         if metric is None and len(known) == 1:
             return known[0]
         for board in known:
-            if board.metric == metric:
+            if board.metric is not None and board.metric == metric:
                 return board
-        names = ", ".join(repr(board.metric) for board in known)
+        names = ", ".join(repr(board.metric) for board in known if board.metric is not None)
+        if not names:
+            raise KeyError(f"no metric {metric!r}; metrics= were not given, leave it out")
         raise KeyError(f"no metric {metric!r}; choose one of {names}")
 
     @property
@@ -252,21 +410,71 @@ class Comparison:
         """Level that corrected p-values are compared with."""
         return 1.0 - self.confidence_level + LEVEL_ROUNDING
 
-    @cached_property
-    def _is_sliced(self) -> bool:
-        return any(board.slice is not None for board in self.boards)
+    @property
+    def _n_labels(self) -> int:
+        return len(self._of(self.boards[0]))
 
-    def of(self, board: Board) -> dict[str, Any]:
+    def _of(self, board: Board) -> dict[str, Any]:
         """Return the columns that say which board a row is of."""
-        own: dict[str, Any] = {}
-        if board.metric is not None:
-            own["metric"] = board.metric
-        if self._is_sliced:
-            own["by"] = "all" if board.slice is None else board.slice
-        return own
+        own: dict[str, Any] = {} if board.metric is None else {"metric": board.metric}
+        width = len(self.axes)
+        values = board.slice or ("all rows", *[None] * width)[:width]
+        return own | dict(zip(self.axes, values, strict=True))
 
-    def rows_of(self, board: Board) -> list[dict[str, Any]]:
-        """Return the rows of the table of systems for one board."""
+    def _size(self, board: Board) -> dict[str, int]:
+        """Return the size of the slice; that of all rows is in the caption."""
+        return {"n_rows": board.n_rows, "n_units": board.n_units} if self.axes else {}
+
+    @cached_property
+    def _system_columns(self) -> dict[str, list[Any]]:
+        return _columns([row for board in self.boards for row in self._system_rows(board)])
+
+    @cached_property
+    def _pair_columns(self) -> dict[str, list[Any]]:
+        return _columns(
+            [
+                self._of(board)
+                | {"a": board.names[i], "b": board.names[j]}
+                | self._pair_figures(board.pairs, place)
+                | self._size(board)
+                for board in self.boards
+                for place, (i, j) in enumerate(board.pairs.places)
+            ]
+        )
+
+    @cached_property
+    def _detects(self) -> float:
+        """Standard errors in the smallest difference that is found with the customary power."""
+        from scipy.special import ndtri
+
+        alpha = 1.0 - self.confidence_level
+        tail = alpha / 2.0 if self.alternative == "two-sided" else alpha
+        return float(ndtri(1.0 - tail) + ndtri(POWER))
+
+    def _pair_figures(self, pairs: Pairs, place: int) -> dict[str, float]:
+        return {
+            "difference": float(pairs.estimates[place]),
+            "standard_error": float(pairs.standard_errors[place]),
+            "low": float(pairs.lows[place]),
+            "high": float(pairs.highs[place]),
+            "pvalue": float(pairs.pvalues[place]),
+            "adjusted_pvalue": float(pairs.adjusted[place]),
+            "detectable": self._detects * float(pairs.standard_errors[place]),
+        }
+
+    def _interval(self, board: Board, i: int) -> tuple[float, float]:
+        low, high = interval(
+            board.replicates[i],
+            float(board.estimates[i]),
+            confidence_level=self.confidence_level,
+            method=self.method,
+            alternative="two-sided",
+            acceleration=None,
+            rounding=float(board.rounding[i]),
+        )[:2]
+        return low, high
+
+    def _system_rows(self, board: Board) -> list[dict[str, Any]]:
         joint: dict[str, Any] = {
             "higher_is_better": board.higher_is_better,
             "rounding": board.rounding,
@@ -279,17 +487,9 @@ class Comparison:
         rows = []
         for i in board.order:
             drawn = board.replicates[i]
-            low, high = interval(
-                drawn,
-                float(board.estimates[i]),
-                confidence_level=self.confidence_level,
-                method=self.method,
-                alternative=self.alternative,
-                acceleration=None,
-                rounding=float(board.rounding[i]),
-            )[:2]
+            low, high = self._interval(board, i)
             rows.append(
-                self.of(board)
+                self._of(board)
                 | {
                     "system": board.names[i],
                     "value": float(board.estimates[i]),
@@ -303,73 +503,189 @@ class Comparison:
                     "mcs_pvalue": float(confident.pvalues[i]),
                 }
                 | ({} if groups is None else {"letters": groups[i]})
+                | self._size(board)
             )
         return rows
 
     def _letters(self, board: Board) -> Sequence[str] | None:
-        """Return the letters of each system, where all pairs were compared."""
-        if self.against != "all":
+        """Return the letters of each system, where both directions of all pairs were tested."""
+        if self.against != "all" or self.alternative != "two-sided":
             return None
         n = len(board.names)
         differ = np.zeros((n, n), np.bool_)
         for (i, j), p in zip(board.pairs.places, board.pairs.adjusted, strict=True):
             differ[i, j] = differ[j, i] = p <= self._alpha
-        return letters(differ, board.order)
+        shown = letters(differ, board.order)
+        return [
+            "" if np.isnan(value) else own
+            for own, value in zip(shown, board.estimates, strict=True)
+        ]
 
-    def caption(self) -> str:
+    def _caption(self) -> str:
         """Return what the table of systems shows."""
         board = self.boards[0]
+        statistic = f"{board.statistic} of " if board.metric is None else ""
         return (
-            f"{count(len(board.names), 'system')}, {count(board.n_rows, 'row')}"
-            + (f" in {count(board.n_units, 'group')}" if self.unit == "group" else "")
-            + f", {100 * self.confidence_level:g}% {self.method} bootstrap intervals, "
-            f"{count(self.n_resamples, 'resample')}, seed {self.seed}"
+            f"{statistic}{count(len(board.names), 'system')}, {self._directions()}: "
+            f"{100 * self.confidence_level:g}% {self._interval_name()} of values and simultaneous "
+            f"intervals of ranks, {self._run()}"
         )
 
-    def pair_caption(self) -> str:
+    def _pair_caption(self) -> str:
         """Return what the table of pairs shows."""
-        n_pairs = len(self.boards[0].pairs.places)
-        corrected = "uncorrected" if self.correction == "none" else f"{self.correction} correction"
-        kind = "simultaneous max-T" if self.correction == "max_t" else self.method
-        return (
-            f"{count(n_pairs, 'pair')}, {self.alternative} {self.test} test, {corrected}; "
-            f"{100 * self.confidence_level:g}% {kind} intervals, seed {self.seed}"
+        board = self.boards[0]
+        statistic = f" in {board.statistic}" if board.metric is None else ""
+        sided = "" if self.alternative == "two-sided" else "one-sided "
+        kind = (
+            "simultaneous max-T intervals" if self.correction == "max_t" else self._interval_name()
         )
+        return (
+            f"differences a - b{statistic} of {count(len(board.pairs.places), 'pair')}: "
+            f"{sided}{100 * self.confidence_level:g}% {kind}, {self._test_words()}, {self._run()}"
+        )
+
+    def _directions(self) -> str:
+        higher = {board.metric: board.higher_is_better for board in self.boards}
+        if len(set(higher.values())) == 1:
+            return f"{'higher' if all(higher.values()) else 'lower'} is better"
+        return "; ".join(
+            f"{'higher' if up else 'lower'} {metric} is better" for metric, up in higher.items()
+        )
+
+    def _interval_name(self) -> str:
+        name = "normal" if self.method == "normal" else f"{self.method} bootstrap"
+        return f"{name} intervals"
+
+    def _test_words(self) -> str:
+        """Return the test with its correction."""
+        sides = {"greater": "one-sided (a > b)", "less": "one-sided (a < b)"}
+        pairs = self.boards[0].pairs
+        kind = "bootstrap (shift)"
+        if self.test == "randomization":
+            kind = f"randomization ({pairs.replicates})"
+        return (
+            f"{_CORRECTIONS[self.correction]} {sides.get(self.alternative, self.alternative)} "
+            f"{kind} tests"
+        )
+
+    def _run(self) -> str:
+        """Return what was resampled, and how often."""
+        board = self.boards[0]
+        units = count(board.n_units, self.unit)
+        if self.unit != "row":
+            units += f" of {count(board.n_rows, 'row')}"
+        clauses = [units, self.design, count(self.n_resamples, "resample"), f"seed {self.seed}"]
+        return ", ".join(filter(None, clauses))
 
     def summary(self) -> str:
-        """Return sentences for a paper."""
-        said = []
-        for board in self.boards:
-            of = " ".join(str(value) for value in self.of(board).values())
-            first = board.order[0]
-            place = [p for p, pair in enumerate(board.pairs.places) if first in pair]
-            told = [p for p in place if board.pairs.adjusted[p] <= self._alpha]
-            said.append(
-                f"{of + ': ' if of else ''}{board.names[first]} is best with "
-                f"{short(float(board.estimates[first]))}; it differs from {len(told)} of "
-                f"{len(place)} systems it was compared with"
-            )
-        corrected = "uncorrected" if self.correction == "none" else f"{self.correction}-corrected"
+        """Return sentences for a paper: about all rows of each metric."""
+        said = "; ".join(self._clause(board) for board in self.boards if board.slice is None)
+        family = "" if self.correction == "none" else ", corrected for the pairs of one metric"
+        if len({board.metric for board in self.boards}) == 1:
+            family = ""
         return (
-            f"{'. '.join(said)} ({corrected} {self.alternative} {self.test} p at or below "
-            f"{1.0 - self.confidence_level:.2g}; {self.caption()})."
+            f"{said} ({self._test_words()} at {1.0 - self.confidence_level:.2g}{family}; "
+            f"{self._directions()}; {100 * self.confidence_level:g}% {self._interval_name()}, "
+            f"{self._run()})."
+        )
+
+    def _clause(self, board: Board) -> str:
+        """Return what a summary says of one metric."""
+        name = board.metric or board.statistic
+        first = board.order[0]
+        value = float(board.estimates[first])
+        if np.isnan(value):
+            return f"{name} is undefined for all systems"
+        sign = 1.0 if board.higher_is_better else -1.0
+        level = sign * np.nan_to_num(board.estimates, nan=-sign * np.inf)
+        tied = [i for i in board.order if level[i] >= level[first] - 2.0 * board.rounding[first]]
+        if len(tied) > 1:
+            shown = ", ".join(board.names[i] for i in tied[:_NAMED])
+            more = f" and {len(tied) - _NAMED} more" if len(tied) > _NAMED else ""
+            best = f"{shown}{more} share the best {name}, {short(value)}"
+        else:
+            own = bracketed(*self._interval(board, first))
+            best = f"{board.names[first]} has the best {name}, {short(value)} {own}"
+        return f"{best}, {self._found(board, first)}"
+
+    def _found(self, board: Board, best: int) -> str:
+        """Return how many of the tests reject."""
+        pairs = board.pairs
+        low = pairs.adjusted <= self._alpha
+        if self.alternative != "two-sided":
+            sign = ">" if self.alternative == "greater" else "<"
+            return f"and a {sign} b is significant in {low.sum()} of {count(low.size, 'pair')}"
+        if self.against == "all":
+            own = np.array([best in pair for pair in pairs.places])
+            others = f"{(low & own).sum()} of the {count(int(own.sum()), 'other system')}"
+            return (
+                f"significantly different from {others}; {low.sum()} of "
+                f"{count(low.size, 'pair')} differ significantly"
+            )
+        if self.against == "best":
+            return (
+                f"significantly different from {low.sum()} of the {count(low.size, 'other system')}"
+            )
+        better = low & (pairs.estimates > 0.0 if board.higher_is_better else pairs.estimates < 0.0)
+        return (
+            f"and of {count(low.size, 'system')} compared with {self.against} {better.sum()} "
+            f"{'is' if better.sum() == 1 else 'are'} significantly better and "
+            f"{(low & ~better).sum()} significantly worse"
+        )
+
+    def signature(self) -> str:
+        """Return one line to quote beside the tables: what must be known to reproduce them.
+
+        ``key:value|key:value``, in a fixed order; keys are names of arguments and attributes. See
+        :meth:`Result.signature`.
+        """
+        null = {} if self.null is None else {"null": self.null}
+        dropped = {"nan_policy": "omit", "n_dropped": self.n_dropped} if self.n_dropped else {}
+        lower = [str(board.metric or "all") for board in self.boards if not board.higher_is_better]
+        down = {"lower_is_better": f"[{','.join(dict.fromkeys(lower))}]"} if lower else {}
+        return signature_line(
+            {
+                # The package itself stands above all its modules, so none imports it.
+                "fastboot": vars(sys.modules["fastboot"])["__version__"],
+                "procedure": "compare",
+                **dict(self.asked),
+                **down,
+                "test": self.test,
+                **null,
+                "against": self.against,
+                "correction": self.correction,
+                "n_resamples": self.n_resamples,
+                "seed": self.seed,
+                "method": self.method,
+                "confidence_level": self.confidence_level,
+                "alternative": self.alternative,
+                "add_one": self.add_one,
+                "n_rows": self.boards[0].n_rows,
+                "n_units": self.boards[0].n_units,
+                **dropped,
+            }
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure except the replicates, as plain Python values."""
 
-        def rows(table: Tabular) -> list[dict[str, Any]]:
-            columns: Mapping[str, list[Any]] = table.to_columns()
+        def rows(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
             lines = zip(*columns.values(), strict=True)
             return [dict(zip(columns, line, strict=True)) for line in lines]
 
         return {
             "kind": "Comparison",
-            "systems": rows(self.systems),
-            "pairs": rows(self.pairs),
+            "systems": rows(self._system_columns),
+            "pairs": rows(self._pair_columns),
+            "higher_is_better": {
+                board.metric or board.statistic: board.higher_is_better for board in self.boards
+            },
             "test": self.test,
+            "null": self.null,
+            "test_replicates": self.boards[0].pairs.replicates,
             "against": self.against,
             "correction": self.correction,
+            "add_one": self.add_one,
             "confidence_level": self.confidence_level,
             "method": self.method,
             "alternative": self.alternative,
@@ -377,9 +693,11 @@ class Comparison:
             "n_rows": self.boards[0].n_rows,
             "n_units": self.boards[0].n_units,
             "unit": self.unit,
+            "design": self.design,
             "n_dropped": self.n_dropped,
             "seed": self.seed,
-            "notes": list(self.remarks),
+            "notes": list(self.notes),
+            "signature": self.signature(),
             "elapsed": self.elapsed,
         }
 

@@ -27,7 +27,7 @@ from fastboot.statistics.estimand import Estimand, placed
 from fastboot.units import Layout, Units
 from fastboot.weights import key_of
 
-__all__ = ["PairReplicates", "permuted", "swapped"]
+__all__ = ["PairReplicates", "check_permutable", "permuted", "swapped"]
 
 Floats = NDArray[np.float64]
 
@@ -94,11 +94,7 @@ def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairRep
     from fastboot.kernels.permuting import add_permuted_sums
     from fastboot.kernels.philox import SUPERBLOCK
 
-    if any(isinstance(term, Tally) for bound in bounds for term in bound.terms):
-        raise TypeError(
-            f"`null` is 'permutations', which {bounds[0].statistic.name} cannot have: its sums are "
-            "by class; use null='swaps'"
-        )
+    check_permutable(bounds)
     layout = sample.arrange().layout
     n_systems, n_terms = len(bounds), len(bounds[0].terms)
     by_unit = np.empty((layout.n_units, n_systems * n_terms))
@@ -139,6 +135,16 @@ def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairRep
         return next(own) - next(own)
 
     return difference, run.n_resamples, "permutations"
+
+
+def check_permutable(bounds: Sequence[Bound]) -> None:
+    """Raise TypeError if a statistic has tallies."""
+    for bound in bounds:
+        if any(isinstance(term, Tally) for term in bound.terms):
+            raise TypeError(
+                f"`null` is 'permutations', which {bound.statistic.name} cannot have: its sums are "
+                "by class; use null='swaps'"
+            )
 
 
 def _n_sums(terms: Sequence[Any]) -> int:
