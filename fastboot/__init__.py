@@ -17,13 +17,26 @@ from fastboot.columns import Column, Labels
 from fastboot.compare import compare
 from fastboot.comparison import Comparison
 from fastboot.corrections import adjust_pvalues
+from fastboot.cross_validation import corrected_t_test, five_by_two_cv_test
+from fastboot.data_sets import CombinedPValue, Replicability, combine_pvalues, replicability
 from fastboot.examples import example_path, load_example
+from fastboot.folds import folds
+from fastboot.friedman import FriedmanResult, friedman_test
+from fastboot.margins import Verdict
+from fastboot.mcnemar import mcnemar
 from fastboot.paired import paired_bootstrap
 from fastboot.paired_results import PairedBootstrapResult, RandomizationResult
 from fastboot.permutation import permutation_test
+from fastboot.planning import power, sample_size
+from fastboot.plans import Power, SampleSize
+from fastboot.pooled_effects import PooledResult, pool
+from fastboot.power_formulas import minimum_detectable_effect
 from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
+from fastboot.ranks import model_confidence_set
 from fastboot.results import BootstrapResult
+from fastboot.sign_test import sign_test
+from fastboot.signed_rank import signed_rank_test
 from fastboot.statistics import (
     Additive,
     AdditiveVector,
@@ -104,17 +117,24 @@ __all__ = [
     "Bar",
     "BootstrapResult",
     "Column",
+    "CombinedPValue",
     "Comparison",
     "ConfusionMatrix",
+    "FriedmanResult",
     "Labels",
     "PairedBootstrapResult",
     "PermutationResult",
+    "PooledResult",
+    "Power",
     "RandomizationResult",
     "Ratio",
     "ReliabilityTable",
+    "Replicability",
+    "SampleSize",
     "Table",
     "Tally",
     "UnpairedBootstrapResult",
+    "Verdict",
     "Weighted",
     "__version__",
     "accuracy",
@@ -132,14 +152,19 @@ __all__ = [
     "chrf",
     "cohen_kappa",
     "combine",
+    "combine_pvalues",
     "compare",
     "confusion_cells",
     "confusion_matrix",
+    "corrected_t_test",
     "coverage",
     "exact_match",
     "example_path",
     "f_score",
+    "five_by_two_cv_test",
     "fleiss_kappa",
+    "folds",
+    "friedman_test",
     "geometric_mean",
     "harmonic_mean",
     "interquartile_mean",
@@ -152,15 +177,20 @@ __all__ = [
     "mae",
     "matthews",
     "maximum",
+    "mcnemar",
     "mean",
     "mean_cost",
     "median",
     "minimum",
+    "minimum_detectable_effect",
+    "model_confidence_set",
     "normalize_answer",
     "paired_bootstrap",
     "pass_at_k",
     "pearson",
     "permutation_test",
+    "pool",
+    "power",
     "precision",
     "proportion_interval",
     "quantile",
@@ -168,10 +198,14 @@ __all__ = [
     "ratio",
     "recall",
     "reliability_table",
+    "replicability",
     "risk_coverage_area",
     "rmse",
     "roc_auc",
+    "sample_size",
     "selective_risk",
+    "sign_test",
+    "signed_rank_test",
     "skewness",
     "spearman",
     "specificity",
