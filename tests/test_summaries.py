@@ -62,7 +62,7 @@ RUN: Any = {"data": DATA, "rng": 0, "n_resamples": 99}
         ),
         ({"n_drawn": 20}, "20 rows in each resample, which spreads as samples of 20 rows do, "),
         (
-            {"n_drawn": 5, "strata": None, "weights": "w"},
+            {"n_drawn": 5, "weights": "w"},
             "5 rows in each resample, which spreads as samples of 5 rows do, rows weighted by w, ",
         ),
     ],
