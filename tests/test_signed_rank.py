@@ -290,9 +290,7 @@ def test_sign_test__scipy(differences: list[float], alternative: str) -> None:
     d[np.abs(d) <= 2.0**-50 * np.abs(d).max()] = 0.0  # what rounding may leave
     above, below = int((d > 0).sum()), int((d < 0).sum())
     result = sign_test(d, zeros(d), alternative=alternative)
-    interval = stats.quantile_test(d, alternative={
-        "two-sided": "two-sided", "greater": "greater", "less": "less"
-    }[alternative]).confidence_interval(0.95)  # fmt: skip
+    interval = stats.quantile_test(d, alternative=alternative).confidence_interval(0.95)
 
     assert (result.n_above, result.n_below) == (above, below)
     if above + below:
