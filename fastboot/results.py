@@ -440,7 +440,7 @@ class Result(Tabular):
         figures = {
             key: value
             for key, value in self.to_dict().items()
-            if key not in {"kind", "notes"} and value is not None
+            if key not in {"kind", "notes", "signature"} and value is not None
         }
         return html_table(type(self).__name__, figures, self.notes)
 
