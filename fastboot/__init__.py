@@ -17,13 +17,18 @@ from fastboot.columns import Column, Labels
 from fastboot.compare import compare
 from fastboot.comparison import Comparison
 from fastboot.corrections import adjust_pvalues
-from fastboot.cross_validation import corrected_t_test, five_by_two_cv_test
+from fastboot.cross_validation import (
+    CorrectedTResult,
+    FiveByTwoResult,
+    corrected_t_test,
+    five_by_two_cv_test,
+)
 from fastboot.data_sets import CombinedPValue, Replicability, combine_pvalues, replicability
 from fastboot.examples import example_path, load_example
-from fastboot.folds import folds
+from fastboot.folds import Folds, folds
 from fastboot.friedman import FriedmanResult, friedman_test
 from fastboot.margins import Verdict
-from fastboot.mcnemar import mcnemar
+from fastboot.mcnemar import McNemarResult, mcnemar
 from fastboot.paired import paired_bootstrap
 from fastboot.paired_results import PairedBootstrapResult, RandomizationResult
 from fastboot.permutation import permutation_test
@@ -35,8 +40,8 @@ from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
 from fastboot.ranks import model_confidence_set
 from fastboot.results import BootstrapResult
-from fastboot.sign_test import sign_test
-from fastboot.signed_rank import signed_rank_test
+from fastboot.sign_test import SignTestResult, sign_test
+from fastboot.signed_rank import SignedRankResult, signed_rank_test
 from fastboot.statistics import (
     Additive,
     AdditiveVector,
@@ -120,8 +125,12 @@ __all__ = [
     "CombinedPValue",
     "Comparison",
     "ConfusionMatrix",
+    "CorrectedTResult",
+    "FiveByTwoResult",
+    "Folds",
     "FriedmanResult",
     "Labels",
+    "McNemarResult",
     "PairedBootstrapResult",
     "PermutationResult",
     "PooledResult",
@@ -131,6 +140,8 @@ __all__ = [
     "ReliabilityTable",
     "Replicability",
     "SampleSize",
+    "SignTestResult",
+    "SignedRankResult",
     "Table",
     "Tally",
     "UnpairedBootstrapResult",
