@@ -345,7 +345,10 @@ def test_option__unreadable(run: Callable[..., Done], table: Path, option: str, 
         ),
         (
             ("--gold", "gold", "--positive", "spam"),
-            "--metric accuracy does not use --positive; precision, recall, f1 do.",
+            (
+                "--metric accuracy does not use --positive; precision, recall, f1, auc, "
+                "average-precision, log-loss, brier do."
+            ),
         ),
         (
             ("--test", "randomization", "--method", "bca"),
@@ -379,7 +382,14 @@ BAD_FILES = [
             ".feather, .ipc, .csv, .tsv, .jsonl, .ndjson, .json (text also as .gz)."
         ),
     ),
-    ("text.csv", b"a,b\nx,y\n", "--a (column 'a') holds strings; a score must be a number."),
+    (
+        "text.csv",
+        b"a,b\nx,y\n",
+        (
+            "--a (column 'a') holds strings; a score must be a number. For labels, name the right "
+            "ones with --gold COLUMN."
+        ),
+    ),
     (
         "nan.csv",
         b"a,b\n1,2\nnan,3\n",
@@ -460,6 +470,13 @@ def test_file__directory(run: Callable[..., Done], tmp_path: Path) -> None:
         (("--a", "c", "--b", "b"), f"--a: no column 'c' in data; {THERE_ARE}"),
         (
             ("--a", "x", "--b", "b"),
+            (
+                "--a (column 'x') holds strings; a score must be a number. For labels, name the "
+                "right ones with --gold COLUMN."
+            ),
+        ),
+        (
+            ("--a", "x", "--b", "b", "--metric", "mean"),
             "--a (column 'x') holds strings; a score must be a number.",
         ),
         (

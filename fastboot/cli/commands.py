@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -13,6 +12,9 @@ from rich.text import Text
 import fastboot as fb
 from fastboot.cli import options, report, terminal
 from fastboot.cli.comparison import Comparison
+from fastboot.cli.gate import gate
+from fastboot.cli.rank import rank
+from fastboot.cli.size import size
 
 __all__ = ["app", "run"]
 
@@ -84,6 +86,11 @@ def compare(
     _show(comparison, json=json)
 
 
+app.command()(rank)
+app.command()(gate)
+app.command()(size)
+
+
 @app.command()
 def demo(
     *,
@@ -121,17 +128,14 @@ def demo(
 
 
 def _show(comparison: Comparison, *, json: bool) -> None:
-    with warnings.catch_warnings(), terminal.progress() as progress:
-        # The notes of the result say it.
-        warnings.filterwarnings("ignore", "the statistic is undefined", RuntimeWarning)
+    with options.in_words(comparison.measures), terminal.working() as progress:
         result = comparison.answer(progress)
     console = Console(highlight=False)
     if json:
         console.out(result.to_json(), highlight=False)
     else:
         console.print(report.panel(comparison, result))
-        for note in result.notes:
-            console.print(Text.assemble(("note: ", "yellow"), note))
+        terminal.print_notes(console, map(options.translate, result.notes))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -159,5 +163,5 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         terminal.complain(error.format_message())
     except (OSError, TypeError, ValueError) as error:
-        terminal.complain(options.translate(str(error)))
+        terminal.complain(str(error))
     return 2

@@ -3,32 +3,62 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from fastboot.cli import metrics
+from fastboot.cli.measures import Measures
 
 __all__ = [
     "A",
+    "Against",
+    "Alpha",
     "Alternative",
     "B",
+    "Baseline",
+    "By",
+    "Candidate",
+    "ClusterSize",
+    "Correction",
     "Denominator",
+    "Discordance",
+    "Effect",
     "File",
+    "Formula",
     "Gold",
     "Groups",
+    "HalfWidth",
+    "Icc",
     "Json",
+    "Kind",
     "Level",
+    "LowerIsBetter",
+    "Margin",
     "Method",
     "Metric",
+    "Metrics",
     "NanPolicy",
+    "Null",
+    "PlainMethod",
     "Positive",
+    "Power",
+    "Proportion",
     "Resamples",
     "Seed",
+    "Std",
+    "StdOfDifference",
+    "Strata",
+    "System",
+    "Systems",
     "Test",
+    "TestAlpha",
     "Threads",
     "Weights",
+    "in_words",
     "translate",
 ]
 
@@ -47,10 +77,32 @@ File = Annotated[
 ]
 A = Annotated[str, _option("--a", "COLUMN", "First system.", "Columns")]
 B = Annotated[str, _option("--b", "COLUMN", "Second system; the effect is a - b.", "Columns")]
+Systems = Annotated[
+    list[str] | None,
+    _option("--systems", "A,B,...", "Systems, separated by commas.", "Columns"),
+]
+System = Annotated[
+    list[str] | None,
+    _option("--system", "COLUMN", "One system, with any name; repeat it.", "Columns"),
+]
+Candidate = Annotated[
+    str, _option("--candidate", "COLUMN", "The system that is to be accepted.", "Columns")
+]
+Baseline = Annotated[
+    str, _option("--baseline", "COLUMN", "The system that it is held against.", "Columns")
+]
 Gold = Annotated[str | None, _option("--gold", "COLUMN", "Right labels.", "Columns")]
 Groups = Annotated[
     str | None,
     _option("--groups", "COLUMN", "Rows with the same key are resampled together.", "Columns"),
+]
+Strata = Annotated[
+    list[str] | None,
+    _option("--strata", "COLUMN", "Rows are drawn within each value; may be repeated.", "Columns"),
+]
+By = Annotated[
+    list[str] | None,
+    _option("--by", "COLUMN", "Also answers for each value; may be repeated.", "Columns"),
 ]
 Denominator = Annotated[
     str | None, _option("--denominator", "COLUMN", "What ratio divides by.", "Columns")
@@ -67,12 +119,31 @@ Metric = Annotated[
         "Statistic",
     ),
 ]
+Metrics = Annotated[
+    list[str] | None,
+    _option(
+        "--metric",
+        "NAME",
+        f"{', '.join(get_args(metrics.Metric))} (default: accuracy with --gold, else mean); may be "
+        "repeated.",
+        "Statistic",
+    ),
+]
+LowerIsBetter = Annotated[
+    bool | None,
+    typer.Option(
+        "--lower-is-better/--higher-is-better",
+        help="Direction (default: that of the metric).",
+        rich_help_panel="Statistic",
+        show_default=False,
+    ),
+]
 Positive = Annotated[
     str | None,
     _option(
         "--positive",
         "LABEL",
-        "Label that precision, recall and f1 look for (default: 1).",
+        f"Label that {', '.join(metrics.ONE_CLASS)} look for (default: 1).",
         "Statistic",
     ),
 ]
@@ -82,6 +153,28 @@ Test = Annotated[
         "--test",
         "KIND",
         "bootstrap resamples items (default); randomization swaps the systems' answers.",
+        "Test",
+    ),
+]
+Null = Annotated[
+    Literal["swaps", "permutations"] | None,
+    _option(
+        "--null",
+        "KIND",
+        "Of randomization: swaps of a pair (default) or permutations of all systems.",
+        "Test",
+    ),
+]
+Against = Annotated[
+    str | None,
+    _option("--against", "WHICH", "all pairs (default), best, or the name of a system.", "Test"),
+]
+Correction = Annotated[
+    Literal["holm", "bonferroni", "fdr_bh", "fdr_by", "max_t", "none"] | None,
+    _option(
+        "--correction",
+        "KIND",
+        "Of p-values for their number: holm (default), bonferroni, fdr_bh, fdr_by, max_t or none.",
         "Test",
     ),
 ]
@@ -98,6 +191,84 @@ Method = Annotated[
         "Test",
     ),
 ]
+PlainMethod = Annotated[
+    Literal["percentile", "basic", "normal"] | None,
+    _option("--method", "KIND", "Interval: percentile (default), basic or normal.", "Test"),
+]
+Margin = Annotated[
+    float,
+    _option("--margin", "X", "The smallest difference that matters, 0 or more.", "Verdict"),
+]
+Kind = Annotated[
+    Literal["non-inferiority", "superiority", "equivalence"],
+    _option(
+        "--kind",
+        "KIND",
+        "non-inferiority (default): not worse by the margin; superiority: better by more; "
+        "equivalence: closer than the margin.",
+        "Verdict",
+    ),
+]
+Alpha = Annotated[
+    float | None,
+    _option("--alpha", "X", "Probability of passing wrongly, at most (default: 0.05).", "Verdict"),
+]
+HalfWidth = Annotated[
+    float | None,
+    _option("--half-width", "X", "The interval is to be estimate -+ X.", "Interval"),
+]
+Proportion = Annotated[
+    float | None,
+    _option("--proportion", "X", "The proportion expected (default: the worst, 0.5).", "Interval"),
+]
+Std = Annotated[
+    float | None,
+    _option("--std", "X", "Standard deviation of the scores: the interval of a mean.", "Interval"),
+]
+Effect = Annotated[
+    float | None,
+    _option("--effect", "X", "The true difference a - b that the test should show.", "Difference"),
+]
+Discordance = Annotated[
+    float | None,
+    _option(
+        "--discordance",
+        "X",
+        "Share of items that one system has right and the other wrong: McNemar's test.",
+        "Difference",
+    ),
+]
+StdOfDifference = Annotated[
+    float | None,
+    _option(
+        "--std-of-difference",
+        "X",
+        "Standard deviation of the differences on one item: the paired t-test.",
+        "Difference",
+    ),
+]
+Power = Annotated[
+    float | None,
+    _option("--power", "X", "Probability of showing the effect (default: 0.8).", "Difference"),
+]
+TestAlpha = Annotated[
+    float | None, _option("--alpha", "X", "Level of the test (default: 0.05).", "Difference")
+]
+Formula = Annotated[
+    Literal["normal", "wilson", "exact", "connor"] | None,
+    _option(
+        "--method",
+        "KIND",
+        "Of a proportion: normal (default) or wilson; of McNemar's test: exact (default) or "
+        "connor.",
+        "Run",
+    ),
+]
+ClusterSize = Annotated[
+    int | None,
+    _option("--cluster-size", "N", "Items of a group that are sampled together.", "Groups"),
+]
+Icc = Annotated[float | None, _option("--icc", "X", "Intraclass correlation in groups.", "Groups")]
 Level = Annotated[
     float | None,
     _option("--confidence-level", "X", "Coverage of the interval (default: 0.95).", "Test"),
@@ -122,29 +293,47 @@ Json = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON only.", rich_help_panel="Run")
 ]
 
+# Arguments whose options have other names; the others are spelled alike.
 _OPTION_OF = {
-    "a": "--a",
-    "alternative": "--alternative",
-    "b": "--b",
-    "confidence_level": "--confidence-level",
-    "denominator": "--denominator",
-    "gold": "--gold",
-    "groups": "--groups",
-    "method": "--method",
+    "n_items": "--items",
     "n_resamples": "--resamples",
     "n_threads": "--threads",
-    "nan_policy": "--nan-policy",
     "pos_label": "--positive",
-    "predicted": "--a or --b",
     "rng": "--seed",
-    "weights": "--weights",
 }
+# What both systems are called by statistics of a second column.
+_OWN = ("predicted", "score", "y", "values")
 
 
-def translate(message: str) -> str:
-    """The library's message, with options where it speaks of arguments."""
+@contextmanager
+def in_words(
+    measures: Measures | None = None, systems: str = "--a or --b", **names: str
+) -> Iterator[None]:
+    """Let what the library refuses in the block speak of options, not of arguments.
+
+    measures : what was asked for, where a metric was chosen
+    systems : the options that name the systems
+    names : what options of this command are called, by argument
+    """
+    try:
+        yield
+    except (OSError, TypeError, ValueError) as error:
+        message = str(error)
+        if measures is not None and not measures.metrics and "holds strings; a score" in message:
+            message += " For labels, name the right ones with --gold COLUMN."
+        raise ValueError(translate(message, systems, **names)) from error
+
+
+def translate(message: str, systems: str = "--a or --b", **names: str) -> str:
+    """The library's message, with options where it speaks of arguments; as in `in_words`."""
+    names = _OPTION_OF | dict.fromkeys(_OWN, systems) | {"x": "--gold"} | names
+
+    def option(argument: str) -> str:
+        return names.get(argument, f"--{argument.replace('_', '-')}")
+
+    message = message.replace("sample_size()", "size")
     message = re.sub(r"data=('.*?'|\".*?\")", r"\1", message)
-    for argument, option in _OPTION_OF.items():
-        message = message.replace(f"`{argument}`", option)
-        message = re.sub(rf'\b{argument}=(["\']?)([\w.+-]+)\1', rf"{option} \2", message)
-    return message
+    message = re.sub(r"`([a-z_]+)`", lambda found: option(found[1]), message)
+    return re.sub(
+        r"\b([a-z_]+)=([\"']?)([\w.+-]+)\2", lambda found: f"{option(found[1])} {found[3]}", message
+    )

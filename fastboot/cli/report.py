@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from fastboot.cli.comparison import Comparison, Result
+from fastboot.cli.metrics import Metric
 
-__all__ = ["panel"]
+__all__ = ["digits_of", "joint_of", "panel", "shown"]
 
 
 def panel(comparison: Comparison, result: Result) -> Panel:
@@ -29,34 +30,38 @@ def panel(comparison: Comparison, result: Result) -> Panel:
 def _title(comparison: Comparison) -> str:
     test = "Approximate randomization" if comparison.test == "randomization" else "Paired bootstrap"
     metric, second = comparison.chosen_metric, comparison.second_column
-    joined = {"ratio": "over", "weighted-mean": "by"}.get(metric, "against")
-    return f"{test}: {metric} {joined} {second}" if second else f"{test}: {metric}"
+    return f"{test}: {metric} {joint_of(metric)} {second}" if second else f"{test}: {metric}"
+
+
+def joint_of(metric: Metric) -> str:
+    """The word between a metric and its second column."""
+    return {"ratio": "over", "weighted-mean": "by"}.get(metric, "against")
 
 
 def _answer_table(comparison: Comparison, result: Result) -> Table:
     """Both systems, their difference and what it is worth."""
-    digits = _digits(result.standard_error)
+    digits = digits_of(result.standard_error)
     table = Table.grid(padding=(0, 3))
     table.add_column(overflow="fold")
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row(Text(comparison.a, "cyan"), _shown(result.estimate_a, digits), Text("a", "dim"))
-    table.add_row(Text(comparison.b, "cyan"), _shown(result.estimate_b, digits), Text("b", "dim"))
-    difference = Text(_shown(result.estimate, f"+{digits}"), "bold")
+    table.add_row(Text(comparison.a, "cyan"), shown(result.estimate_a, digits), Text("a", "dim"))
+    table.add_row(Text(comparison.b, "cyan"), shown(result.estimate_b, digits), Text("b", "dim"))
+    difference = Text(shown(result.estimate, f"+{digits}"), "bold")
     table.add_row("difference", difference, _interval(result, digits))
-    table.add_row("standard error", _shown(result.standard_error, digits))
-    error = f"Monte Carlo error {_shown(result.pvalue_standard_error, '.1g')}"
+    table.add_row("standard error", shown(result.standard_error, digits))
+    error = f"Monte Carlo error {shown(result.pvalue_standard_error, '.1g')}"
     how = "exact" if result.path == "enumeration" else error
     table.add_row(
         "p-value",
-        Text(_shown(result.pvalue, ".3g"), "bold"),
+        Text(shown(result.pvalue, ".3g"), "bold"),
         Text.assemble(result.alternative, (f", {how}", "dim")),
     )
     return table
 
 
 def _interval(result: Result, digits: str) -> Text:
-    low, high = (_shown(bound, f"+{digits}") for bound in result.confidence_interval[:2])
+    low, high = (shown(bound, f"+{digits}") for bound in result.confidence_interval[:2])
     return Text.assemble(
         f"{100 * result.confidence_level:g} % interval ",
         (low if low == high else f"{low} to {high}", "bold"),
@@ -64,14 +69,15 @@ def _interval(result: Result, digits: str) -> Text:
     )
 
 
-def _digits(standard_error: float) -> str:
+def digits_of(standard_error: float) -> str:
     """The format that shows two digits of the standard error."""
     if not (math.isfinite(standard_error) and standard_error > 0):
         return ",.6g"
     return f",.{max(0, 1 - math.floor(math.log10(standard_error)))}f"
 
 
-def _shown(value: float, digits: str) -> str:
+def shown(value: float, digits: str) -> str:
+    """A number, or that there is none; 0 without a sign."""
     if math.isnan(value):
         return "undefined"
     return f"{value:{digits if value else digits.removeprefix('+')}}"
