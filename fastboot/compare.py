@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from reprlib import repr as shortened
 from typing import Any
 
@@ -13,17 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
+from fastboot.boards import Board, board_of
 from fastboot.columns import Source
-from fastboot.comparison import Board, Comparison, Pairs, slice_axes
-from fastboot.corrections import CORRECTIONS, Rows, adjust_pvalues, max_t, simultaneous_intervals
-from fastboot.corrections import Pairs as Differences
+from fastboot.comparison import Comparison, slice_axes
+from fastboot.corrections import CORRECTIONS
 from fastboot.designs import Slices
-from fastboot.intervals import interval, standard_error
-from fastboot.many_systems import PairReplicates, check_permutable, permuted, swapped
+from fastboot.many_systems import check_permutable, permuted, swapped
 from fastboot.observation import observe
 from fastboot.paths import Run
-from fastboot.pvalues import pvalue
-from fastboot.rendering import count
 from fastboot.resampling import Answer, bootstrap_answer
 from fastboot.sample import Sample, take
 from fastboot.statistics.additive import Additive
@@ -177,18 +173,20 @@ def compare(
     )
     if test == "randomization" and null == "permutations":
         check_permutable(sample.bounds)
-    boards = _boards(
-        names,
-        list(asked),
-        sample,
-        run,
-        direction,
-        test=test,
-        null=null,
-        against=against,
-        correction=correction,
-        add_one=counted,
-        **options,
+    boards = tuple(
+        _boards(
+            names,
+            list(asked),
+            sample,
+            run,
+            direction,
+            test=test,
+            null=null,
+            against=against,
+            correction=correction,
+            add_one=counted,
+            **options,
+        )
     )
     named = metrics is not None
     return Comparison(
@@ -244,7 +242,7 @@ def _boards(
                 way = swapped if null == "swaps" else permuted
                 randomized = way(sample.bounds[rows], sample, run)
             for cell in range(answer.estimates.shape[1]):
-                yield _board(
+                yield board_of(
                     metric,
                     questions[m * n].name,
                     None if cells is None else _parts(cells.values[cell]),
@@ -370,185 +368,3 @@ def _resample(
     estimates = observe(sample.bounds, sample, cells)
     scale = np.nan_to_num(np.abs(estimates))
     return bootstrap_answer(questions, sample, run, cells=cells, method="percentile", scale=scale)
-
-
-def _board(
-    metric: str,
-    statistic: str,
-    slice_: tuple[Any, ...] | None,
-    names: tuple[str, ...],
-    answer: Answer,
-    rows: slice,
-    cell: int,
-    *,
-    randomized: tuple[PairReplicates, int, str] | None,
-    higher: bool,
-    against: str,
-    correction: str,
-    add_one: bool,
-    confidence_level: float,
-    method: str,
-    alternative: str,
-) -> Board:
-    """Return what is known of one metric in one slice."""
-    values = answer.estimates[rows, cell]
-    replicates = answer.replicates[rows, cell]
-    rounding = answer.rounding[rows, cell]
-    places = _pairs(names, values, against, higher=higher)
-    drawn = Differences(
-        values,
-        replicates,
-        rounding=rounding,
-        first=np.array([i for i, _ in places]),
-        second=np.array([j for _, j in places]),
-    )
-    null = _Null(randomized, drawn, places, replicates.shape[1])
-    limits, pvalues = np.empty((len(places), 2)), np.empty(len(places))
-    undefined = np.empty(len(places), np.int64)
-    for place, (i, j) in enumerate(places):
-        estimate, tie = float(drawn.estimates[place]), float(drawn.rounding[place])
-        # Without a detour over the null, so limits are those of paired_bootstrap to the last bit.
-        differences = replicates[i] - replicates[j]
-        limits[place] = interval(
-            differences,
-            estimate,
-            confidence_level=confidence_level,
-            method=method,
-            alternative=alternative,
-            acceleration=None,
-            rounding=tie,
-        )[:2]
-        tested = differences if randomized is None else null.rows[place]
-        pvalues[place] = pvalue(
-            tested,
-            estimate,
-            alternative=alternative,
-            rule="shift" if randomized is None else "null",
-            rounding=tie,
-            add_one=add_one,
-            exact=null.exact,
-        ).pvalue
-        undefined[place] = np.count_nonzero(np.isnan(tested))
-    if correction == "max_t":
-        shared: dict[str, Any] = {"alternative": alternative, "rounding": drawn.rounding}
-        adjusted = max_t(
-            drawn.estimates,
-            null.rows,
-            null.errors(),
-            step_down=null.kind != "permutations",
-            add_one=add_one and not null.exact,
-            **shared,
-        )
-        limits = np.stack(
-            simultaneous_intervals(
-                drawn.estimates,
-                drawn,
-                drawn.standard_errors,
-                confidence_level=confidence_level,
-                **shared,
-            )[:2],
-            axis=1,
-        )
-    else:
-        adjusted = pvalues if correction == "none" else adjust_pvalues(pvalues, correction)
-    return Board(
-        metric=metric,
-        statistic=statistic,
-        slice=slice_,
-        names=names,
-        estimates=values,
-        replicates=replicates,
-        rounding=rounding,
-        higher_is_better=higher,
-        n_rows=int(answer.n_rows[cell]),
-        n_units=int(answer.n_units[cell]),
-        pairs=Pairs(
-            places=tuple(places),
-            estimates=drawn.estimates,
-            standard_errors=drawn.standard_errors,
-            lows=limits[:, 0],
-            highs=limits[:, 1],
-            pvalues=pvalues,
-            adjusted=adjusted,
-            n_undefined=undefined,
-            n_null=null.n,
-            replicates=null.words,
-            least=null.least(alternative, add_one=add_one),
-        ),
-    )
-
-
-class _Null:
-    """Replicates of all pairs under the null hypothesis.
-
-    rows : read one by one
-    n, kind : how many there are; "bootstrap", "swaps" or "permutations"
-    exact : they are all there are
-    words : what they are
-    """
-
-    def __init__(
-        self,
-        randomized: tuple[PairReplicates, int, str] | None,
-        drawn: Differences,
-        places: Sequence[tuple[int, int]],
-        n_replicates: int,
-    ) -> None:
-        self._drawn = drawn
-        self.rows: Rows = drawn
-        self.n, self.kind, self.exact = n_replicates, "bootstrap", False
-        self.words = count(self.n, "resample")
-        if randomized is not None:
-            difference, self.n, path = randomized
-            self.rows = _Randomized(difference, places)
-            self.kind = "permutations" if path == "permutations" else "swaps"
-            self.exact = path == "enumeration"
-            change = f"{'' if self.exact else 'random '}{self.kind.removesuffix('s')}"
-            self.words = f"{'all ' if self.exact else ''}{count(self.n, change)}"
-
-    def errors(self) -> Floats:
-        """Return what max-T divides by.
-
-        For a randomization these are standard deviations of its own replicates, which no swap
-        changes: tests stay as exact as they are without. Permutations give all pairs one law, so
-        one divisor does, and none would (the range of values of Tukey's test).
-        """
-        if self.kind == "bootstrap":
-            return self._drawn.standard_errors
-        rows = map(self.rows.__getitem__, range(len(self._drawn)))
-        errors = np.array([standard_error(row[~np.isnan(row)]) for row in rows])
-        if self.kind == "permutations":
-            errors[:] = np.fmax.reduce(errors)
-        return errors
-
-    def least(self, alternative: str, *, add_one: bool) -> float:
-        """Return a bound that no p-value of a pair is below."""
-        if self.exact:
-            return (2 if alternative == "two-sided" else 1) / self.n
-        return 1.0 / (self.n + 1) if add_one else 0.0
-
-
-class _Randomized:
-    """Replicates of pairs under the null, computed when asked for."""
-
-    def __init__(self, difference: PairReplicates, places: Sequence[tuple[int, int]]) -> None:
-        self._difference = difference
-        self._places = places
-
-    def __getitem__(self, index: int, /) -> Floats:
-        return self._difference(*self._places[index])
-
-
-def _pairs(
-    names: tuple[str, ...], values: Floats, against: str, *, higher: bool
-) -> list[tuple[int, int]]:
-    """Return the pairs to compare: the first is subtracted from."""
-    everyone = range(len(names))
-    if against == "all":
-        return list(combinations(everyone, 2))
-    ordered = np.where(np.isnan(values), -np.inf, values if higher else -values)
-    if against == "best":
-        best = int(np.argmax(ordered))
-        return [(best, other) for other in everyone if other != best]
-    base = names.index(against)
-    return [(other, base) for other in everyone if other != base]

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastboot.boards import Board, Pairs
 from fastboot.corrections import LEVEL_ROUNDING
 from fastboot.intervals import interval, standard_error
 from fastboot.ranks import letters, model_confidence_set, probability_best, rank_intervals
@@ -18,10 +18,7 @@ from fastboot.rendering import bracketed, count, note_lines, short, signature_li
 from fastboot.sample import few_units
 from fastboot.tabular import Tabular
 
-__all__ = ["Board", "Comparison", "PairDifference", "Pairs", "slice_axes"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+__all__ = ["Comparison", "PairDifference", "slice_axes"]
 
 # Of the smallest detectable difference: the customary one (Cohen 1988, section 2.4).
 POWER = 0.8
@@ -50,31 +47,6 @@ _CHOSEN = (
 )
 
 
-class Pairs(NamedTuple):
-    """The pairs that were compared, in order.
-
-    places : numbers of the two systems of each; the second is subtracted from the first
-    estimates, standard_errors, lows, highs : of the differences, shape (n_pairs,)
-    pvalues, adjusted : before and after the correction, shape (n_pairs,)
-    n_undefined : replicates that the p-value leaves out, shape (n_pairs,)
-    n_null : replicates of the test
-    replicates : what they are, in words
-    least : the smallest p-value before the correction that so many replicates can give
-    """
-
-    places: tuple[tuple[int, int], ...]
-    estimates: Floats
-    standard_errors: Floats
-    lows: Floats
-    highs: Floats
-    pvalues: Floats
-    adjusted: Floats
-    n_undefined: Integers
-    n_null: int
-    replicates: str
-    least: float
-
-
 class PairDifference(NamedTuple):
     """One pair of a comparison; see :attr:`Comparison.pairs`."""
 
@@ -87,75 +59,6 @@ class PairDifference(NamedTuple):
     pvalue: float
     adjusted_pvalue: float
     detectable: float
-
-
-@dataclass(frozen=True, eq=False)
-class Board:
-    """One metric, of all rows or of one slice.
-
-    Attributes
-    ----------
-    metric
-        Its name; None where `metrics` was not given.
-    statistic
-        Name of the statistic.
-    slice
-        Values of the slice, one for each axis; None for all rows.
-    names
-        Of the systems, in the order given.
-    estimates, rounding
-        Shape (n_systems,): values, and how far equal ones may differ.
-    replicates
-        Shape (n_systems, n_resamples), read-only: joint, from the same resamples.
-    higher_is_better
-        Direction of the metric.
-    n_rows, n_units
-        Of the slice.
-    pairs
-        What was compared.
-    """
-
-    metric: str | None
-    statistic: str
-    slice: tuple[Any, ...] | None
-    names: tuple[str, ...]
-    estimates: Floats
-    replicates: Floats
-    rounding: Floats
-    higher_is_better: bool
-    n_rows: int
-    n_units: int
-    pairs: Pairs
-
-    def __post_init__(self) -> None:
-        for array in (self.estimates, self.replicates, self.rounding, *self.pairs):
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()  # a pickle forgets it
-
-    @property
-    def order(self) -> list[int]:
-        """Systems from the best to the worst; undefined values last, ties in the order given."""
-        sign = -1.0 if self.higher_is_better else 1.0
-        return [int(i) for i in np.argsort(sign * self.estimates, kind="stable")]
-
-    @cached_property
-    def n_undefined(self) -> Integers:
-        """Undefined replicates of each system, shape (n_systems,)."""
-        undefined: Integers = np.isnan(self.replicates).sum(axis=1)
-        return undefined
-
-    @cached_property
-    def is_degenerate(self) -> NDArray[np.bool_]:
-        """Whether all defined replicates equal the value, shape (n_systems,)."""
-        with np.errstate(invalid="ignore"):
-            far = np.abs(self.replicates - self.estimates[:, None]) > self.rounding[:, None]
-        some = self.n_undefined < self.replicates.shape[1]
-        alike: NDArray[np.bool_] = some & ~np.isnan(self.estimates) & ~far.any(axis=1)
-        return alike
 
 
 class _Figures(Tabular):
@@ -535,13 +438,14 @@ class Comparison:
         """Return what the table of pairs shows."""
         board = self.boards[0]
         statistic = f" in {board.statistic}" if board.metric is None else ""
+        n = len(board.pairs.places)
         sided = "" if self.alternative == "two-sided" else "one-sided "
-        kind = (
-            "simultaneous max-T intervals" if self.correction == "max_t" else self._interval_name()
-        )
+        kind = f"{self._interval_name()}, each alone"
+        if self.correction == "max_t":
+            kind = "simultaneous max-T bootstrap intervals"
         return (
-            f"differences a - b{statistic} of {count(len(board.pairs.places), 'pair')}: "
-            f"{sided}{100 * self.confidence_level:g}% {kind}, {self._test_words()}, {self._run()}"
+            f"differences a - b{statistic} of {count(n, 'pair')}: "
+            f"{sided}{100 * self.confidence_level:g}% {kind}; {self._test_words()}, {self._run()}"
         )
 
     def _directions(self) -> str:
@@ -683,6 +587,7 @@ class Comparison:
             "test": self.test,
             "null": self.null,
             "test_replicates": self.boards[0].pairs.replicates,
+            "test_path": self.boards[0].pairs.path,
             "against": self.against,
             "correction": self.correction,
             "add_one": self.add_one,
@@ -696,6 +601,7 @@ class Comparison:
             "design": self.design,
             "n_dropped": self.n_dropped,
             "seed": self.seed,
+            "path": self.boards[0].path,
             "notes": list(self.notes),
             "signature": self.signature(),
             "elapsed": self.elapsed,

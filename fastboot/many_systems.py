@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 PairReplicates = Callable[[int, int], Floats]
 
 # Nanoseconds of one system's output in one unit and replicate, for the length of steps only.
-_PERMUTED = 6.0
+_PERMUTED = 3.5
 
 
 def swapped(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairReplicates, int, str]:

@@ -18,7 +18,9 @@ from fastboot.sample import take
 
 SEED = 11
 N_ROWS = 60
-PERMUTATIONS = 17  # purpose of the words, see fastboot.kernels.philox
+# Purpose and block of the words, see fastboot.kernels.philox.
+PERMUTATIONS = 17
+SUPERBLOCK = 65_536
 
 
 def of(statistics: list[Any], n_resamples: int = 40, groups: Any = None, n_threads: int = 1) -> Any:
@@ -96,10 +98,11 @@ def permutation(unit: int, n_systems: int, replicate: int) -> list[int]:
     positions = -(-n_systems // 4)
     order = list(range(n_systems))
     for i in range(1, n_systems):
-        at, lane, attempt = unit * positions + i // 4, i % 4, 0
+        block, place = divmod(unit, SUPERBLOCK)
+        at, lane, attempt = place * positions + i // 4, i % 4, 0
         while True:
             purpose = PERMUTATIONS + (attempt << 8)
-            scaled = reference.philox((at, 0, replicate, purpose), key)[lane] * (i + 1)
+            scaled = reference.philox((at, block, replicate, purpose), key)[lane] * (i + 1)
             if scaled & 0xFFFFFFFF >= 2**32 % (i + 1):
                 break
             attempt += 1
@@ -125,6 +128,22 @@ def test_permuted__reference(n_systems: int, grouped: bool) -> None:
         for s, t in combinations(range(n_systems), 2):
             expected = got[s].mean() - got[t].mean()
             assert abs(difference(s, t)[r] - expected) < 60 * 60 * 5 * 1.2e-16
+
+
+def test_permuted__more_than_a_superblock() -> None:
+    """The words of later units are of the next block."""
+    n_rows = SUPERBLOCK + 70
+    scores = np.zeros((3, n_rows))
+    late = np.arange(SUPERBLOCK - 70, n_rows)
+    scores[:, late] = np.random.default_rng(3).integers(0, 9, (3, late.size))
+    difference, _, _ = permuted(*of([fb.mean(row) for row in scores], n_resamples=3))
+    for r in range(3):
+        orders = np.array([permutation(int(unit), 3, r) for unit in late])
+        got = scores[orders.T, late].sum(axis=1)  # whole numbers
+        for s, t in combinations(range(3), 2):
+            np.testing.assert_allclose(
+                difference(s, t)[r] * n_rows, got[s] - got[t], rtol=0, atol=1e-6
+            )
 
 
 def test_permuted__threads_and_batches(scores: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
