@@ -8,7 +8,7 @@ of Chan, Golub and LeVeque (1983), for third and fourth powers by that of Pébay
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -109,12 +109,8 @@ class Differences:
         The first difference: all are counted from it, so a mean far from 0 costs no digits.
     shifted
         Moments of the differences less the pivot.
-    sum_a, sum_b
-        Sums of the two columns.
-    largest
-        Of the absolute values of a, and of b, added.
-    first
-        The first differences, no more than `SHAPIRO_ROWS` of them.
+    sums_a, sums_b
+        Of the chunks of the two columns.
     """
 
     pivot: float = math.nan
@@ -197,6 +193,11 @@ class Differences:
         return 2.0 * _EPSILON * sum(self._largest)
 
     @property
+    def n_groups(self) -> int:
+        """Groups met, 0 without any."""
+        return len(self._groups)
+
+    @property
     def group_sums(self) -> tuple[Floats, int]:
         """Sums of deviations from the mean by group, and the rows of the largest group."""
         sums, sizes = np.array(list(self._groups.values())).T
@@ -207,4 +208,4 @@ class Groups(NamedTuple):
     """Groups of some rows: shape (n_rows,), int64, and the value that each code stands for."""
 
     codes: NDArray[np.int64]
-    values: Sequence[Hashable] | Iterable[Hashable]
+    values: Sequence[Hashable]

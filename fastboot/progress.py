@@ -16,13 +16,16 @@ class Bar:
     ----------
     stream
         Where to write; standard error by default.
+    noun
+        What is counted.
     """
 
     _WIDTH = 40
     _EVERY = 0.1  # seconds between redraws
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, noun: str = "resamples") -> None:
         self._stream = stream or sys.stderr
+        self._noun = noun
         self._next = 0.0
         self._start = time.monotonic()
 
@@ -35,7 +38,7 @@ class Bar:
         filled = self._WIDTH * done // total
         seconds = now - self._start
         left = seconds * (total - done) / done if done else float("inf")
-        text = f"{done:,}/{total:,} resamples, {left:.0f} s left" if done else "starting"
+        text = f"{done:,}/{total:,} {self._noun}, {left:.0f} s left" if done else "starting"
         bar = "#" * filled + "." * (self._WIDTH - filled)
         self._stream.write(f"\r[{bar}] {text}" + ("\n" if done >= total else ""))
         self._stream.flush()
