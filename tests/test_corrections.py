@@ -533,5 +533,5 @@ def test_error_rate__bootstrap() -> None:
         ]
         rejected["holm"] += bool((adjust_pvalues(p) <= 0.05).any())
     assert_rate(rejected["max-T"], n_simulated, 0.05, detects=0.041)
-    assert rejected["holm"] < rejected["max-T"]
-    assert_conservative(rejected["holm"], n_simulated, 0.05)
+    # All pairs leave Holm little to lose: more than this is one in a million where the rate is 5 %.
+    assert rejected["holm"] <= binom.isf(FALSE_FAILURE, n_simulated, 0.05)

@@ -86,7 +86,7 @@ class TestSurelyBetter:
         assert (surely_better(values, replicates) >= single).all()
 
     def test_levels(self) -> None:
-        """A p-value of 0.1 is enough for 90 %, though 1 - 0.9 is less than 0.1 in floating point."""
+        """A p-value of 0.1 is enough for 90 %, though 1 - 0.9 rounds to less than 0.1."""
         # The largest of 9 replicates in absolute value is no less than the difference only once:
         # p = (0 + 1) / (9 + 1).
         noise = np.linspace(-1.0, 1.0, 9)
