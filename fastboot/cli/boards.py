@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 import fastboot as fb
+from fastboot.boards import Board
 from fastboot.cli.leaderboard import Leaderboard
-from fastboot.cli.report import digits_of, joint_of, shown
-from fastboot.comparison import Board
+from fastboot.cli.report import digits_of, joint_of, named, shown
 from fastboot.rendering import count, label
 from fastboot.tabular import SHOWN, Tabular
 
@@ -216,20 +216,17 @@ def _run(leaderboard: Leaderboard, comparison: fb.Comparison) -> Table:
     if comparison.correction != "none":
         corrected = f", {comparison.correction.replace('_', '-')} over the pairs of a table"
     jointly = "ranks" if comparison.correction != "max_t" else "ranks and of pairs"
-    table = Table.grid(padding=(0, 3))
-    table.add_column(style="dim", min_width=len("resamples"))
-    table.add_column(overflow="fold")
-    for name, text in (
-        ("rows", f"{board.n_rows:,}"),
-        ("units", f"{board.n_units:,}{groups}"),
-        ("resamples", f"{comparison.n_resamples:,}"),
-        ("test", f"{comparison.alternative} {comparison.test}{corrected}"),
-        ("intervals", f"{comparison.method}; those of {jointly} hold together"),
-        ("alike", "systems that share a letter were not found to differ"),
-        ("MCS p", "p-value in the model confidence set"),
-        ("seed", str(comparison.seed)),
-        ("time", f"{comparison.elapsed:.2f} s"),
-    ):
-        if name != "alike" or "letters" in comparison.systems.to_columns():
-            table.add_row(name, Text(text))
-    return table
+    rows = {
+        "rows": f"{board.n_rows:,}",
+        "units": f"{board.n_units:,}{groups}",
+        "resamples": f"{comparison.n_resamples:,}",
+        "test": f"{comparison.alternative} {comparison.test}{corrected}",
+        "intervals": f"{comparison.method}; those of {jointly} hold together",
+        "alike": "systems that share a letter were not found to differ",
+        "MCS p": "p-value in the model confidence set",
+        "seed": str(comparison.seed),
+        "time": f"{comparison.elapsed:.2f} s",
+    }
+    if "letters" not in comparison.systems.to_columns():
+        del rows["alike"]
+    return named(rows)

@@ -15,6 +15,7 @@ from fastboot.cli.comparison import Comparison
 from fastboot.cli.gate import gate
 from fastboot.cli.rank import rank
 from fastboot.cli.size import size
+from fastboot.cli.ttest import ttest
 
 __all__ = ["app", "run"]
 
@@ -88,6 +89,7 @@ def compare(
 
 app.command()(rank)
 app.command()(gate)
+app.command()(ttest)
 app.command()(size)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import fastboot as fb
@@ -96,7 +97,8 @@ METRICS: Mapping[Metric, Recipe] = {
     "auc": _scores(fb.roc_auc),
     "average-precision": _scores(fb.average_precision),
     "log-loss": _scores(fb.log_loss, lower_is_better=True),
-    "brier": _scores(fb.brier_score, lower_is_better=True),
+    # Of one probability, from 0 to 1 (Brier's own sum over both classes is twice that).
+    "brier": _scores(partial(fb.brier_score, scale_by_half=True), lower_is_better=True),
     "pearson": _with_gold(fb.pearson),
     "spearman": _with_gold(fb.spearman),
     "kendall": _with_gold(fb.kendall),

@@ -20,6 +20,7 @@ __all__ = [
     "Alternative",
     "B",
     "Baseline",
+    "Beside",
     "By",
     "Candidate",
     "ClusterSize",
@@ -275,6 +276,10 @@ Level = Annotated[
 ]
 Resamples = Annotated[
     int | None, _option("--resamples", "N", "How many to draw (default: 9999).", "Test")
+]
+Beside = Annotated[
+    int | None,
+    _option("--resamples", "N", "Of the bootstrap beside it; 0 for none (default: 9999).", "Test"),
 ]
 NanPolicy = Annotated[
     Literal["raise", "omit", "propagate"] | None,
