@@ -40,6 +40,7 @@ from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
 from fastboot.ranks import model_confidence_set
 from fastboot.results import BootstrapResult
+from fastboot.sensitivity import SensitivityResult, sensitivity_test
 from fastboot.sign_test import SignTestResult, sign_test
 from fastboot.signed_rank import SignedRankResult, signed_rank_test
 from fastboot.statistics import (
@@ -109,6 +110,8 @@ from fastboot.statistics import (
     win_rate,
     word_error_rate,
 )
+from fastboot.t_test import paired_t_test
+from fastboot.t_test_results import PairedTTestResult
 from fastboot.tables import Table
 from fastboot.unpaired import unpaired_bootstrap
 from fastboot.unpaired_results import PermutationResult, UnpairedBootstrapResult
@@ -132,6 +135,7 @@ __all__ = [
     "Labels",
     "McNemarResult",
     "PairedBootstrapResult",
+    "PairedTTestResult",
     "PermutationResult",
     "PooledResult",
     "Power",
@@ -140,6 +144,7 @@ __all__ = [
     "ReliabilityTable",
     "Replicability",
     "SampleSize",
+    "SensitivityResult",
     "SignTestResult",
     "SignedRankResult",
     "Table",
@@ -197,6 +202,7 @@ __all__ = [
     "model_confidence_set",
     "normalize_answer",
     "paired_bootstrap",
+    "paired_t_test",
     "pass_at_k",
     "pearson",
     "permutation_test",
@@ -215,6 +221,7 @@ __all__ = [
     "roc_auc",
     "sample_size",
     "selective_risk",
+    "sensitivity_test",
     "sign_test",
     "signed_rank_test",
     "skewness",
