@@ -247,6 +247,11 @@ class TestMaxT:
         assert rounded.tolist() == [3 / 4, 3 / 4]
         assert max_t(estimates, replicates, errors).tolist() == [2 / 4, 2 / 4]
 
+        # Both sides are rounded: what is 4 may be 3.48, and so may what is 3.
+        row = np.array([[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 3.0, -3.0]])
+        coarse = max_t(np.array([4.0]), row, np.array([1.7]), rounding=0.52)
+        assert coarse.tolist() == [(4 + 1) / 10]
+
     @sides
     @pytest.mark.parametrize("step_down", [True, False])
     def test_error_rate_by_enumeration(self, side: str, step_down: bool) -> None:

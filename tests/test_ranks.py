@@ -421,6 +421,16 @@ class TestModelConfidenceSet:
         )
         assert exact.pvalues.tolist() == [5 / 10, 1.0]
         assert rounded.pvalues.tolist() == exact.pvalues.tolist()
+        # Both sides are rounded: by 0.26 + 0.26, of differences of 4 and 3, or, to the mean of two
+        # systems, of 2 and 1.
+        coarse = model_confidence_set(
+            np.array([0.0, 4.0]),
+            np.stack([0.0 * tenths, 4.0 + tenths]),
+            statistic=statistic,
+            rounding=0.26,
+        )
+        n_ties = {"range": 4, "max": 6}[statistic]
+        assert coarse.pvalues.tolist() == [(n_ties + 1) / 10, 1.0]
 
     @statistics
     def test_undefined(self, statistic: str) -> None:
