@@ -28,7 +28,7 @@ def test_tour(
     for block in blocks:
         exec(block, names)  # noqa: S102 - our own README
 
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     shown = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     printed = " ".join(capsys.readouterr().out.split())
     assert printed == " ".join(" ".join(shown[1:]).split())
