@@ -4,13 +4,16 @@ Defaults and rules are the library's own: an option that is not given is not pas
 from the bottom up:
 
 - `metrics`: what ``--metric`` names, and the columns that each needs;
-- `comparison`: what the options say, checked and turned into one call;
+- `measures`: metrics with their columns, checked;
+- `comparison`, `leaderboard`: what the options say of two systems, of many, turned into one call;
 - `options`: what each is called and what its help says;
-- `report`: a comparison and its result as a panel of tables;
+- `report`, `boards`: results as panels and tables;
 - `terminal`: what goes to stderr, a bar and complaints;
-- `commands`: the commands themselves.
+- `rank`, `gate`, `ttest`, `size`: the commands of these names;
+- `commands`: the others, and all of them together.
 
-Only this package knows typer and rich; `metrics` and `comparison` need neither.
+Only this package knows typer and rich; `metrics`, `measures`, `comparison` and
+`leaderboard` need neither.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The commands: ``compare``, ``demo`` and ``--version``."""
+"""The commands together; ``compare``, ``demo`` and ``--version``."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 after an answer, 2 after bad usage or bad data (one line on stderr says what), 130 after
+        0 after an answer, 1 where ``gate`` fails, 2 after bad usage or bad data (one line on stderr says what), 130 after
         Ctrl-C.
 
     Examples

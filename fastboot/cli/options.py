@@ -92,7 +92,7 @@ Candidate = Annotated[
 Baseline = Annotated[
     str, _option("--baseline", "COLUMN", "The system that it is held against.", "Columns")
 ]
-Gold = Annotated[str | None, _option("--gold", "COLUMN", "Right labels.", "Columns")]
+Gold = Annotated[str | None, _option("--gold", "COLUMN", "Right labels or values.", "Columns")]
 Groups = Annotated[
     str | None,
     _option("--groups", "COLUMN", "Rows with the same key are resampled together.", "Columns"),
