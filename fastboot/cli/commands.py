@@ -151,8 +151,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 after an answer, 1 where ``gate`` fails, 2 after bad usage or bad data (one line on stderr says what), 130 after
-        Ctrl-C.
+        0 after an answer, 1 where ``gate`` fails, 2 after bad usage or bad data (one line on stderr
+        says what), 130 after Ctrl-C.
 
     Examples
     --------
