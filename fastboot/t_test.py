@@ -65,9 +65,10 @@ def paired_t_test(
     nan_policy
         "raise", "omit" or "propagate", as in :func:`bootstrap`.
     n_resamples, rng
-        Of the bootstrap, as in :func:`paired_bootstrap`. With 0 there is none; then columns of a
-        Parquet file or an Arrow dataset are read batch by batch, once, and may be larger than
-        memory.
+        Of the bootstrap, as in :func:`paired_bootstrap`; of a million rows it takes 25 s where the
+        test takes 0.03 s. With 0 there is none; then named columns of a Parquet file or an Arrow
+        dataset are read batch by batch, once, and may be larger than memory (outliers, which need
+        all rows, are not counted then).
 
     Returns
     -------

@@ -93,7 +93,7 @@ class PairedTTestResult(Companion):
         >>> from fastboot.t_test import paired_t_test
         >>> result = paired_t_test([3, 1, 2, 4], [1, 1, 0, 2], n_resamples=0)
         >>> round(result.test("greater"), 6)
-        0.029233
+        0.028834
         """
         return t_pvalue(
             self.t, self.degrees_of_freedom, check_alternative(alternative), self.estimate
@@ -245,10 +245,9 @@ checked for normality."
                 f"degenerate: all {what} are equal, so they say nothing about the uncertainty"
             )
         if self.normality.n_outliers:
-            what = "sum of a group" if self.unit == "group" else "difference"
-            number = self.normality.n_outliers
-            what = what.replace("sum", "sums") if number > 1 and self.unit == "group" else what
-            noun = f"{number:,} {what}" if self.unit == "group" else count(number, what)
+            noun = count(self.normality.n_outliers, "difference")
+            if self.unit == "group":
+                noun = f"{count(self.normality.n_outliers, 'group')} with a sum"
             notes.append(
                 f"{noun} beyond Tukey's outer fences (the largest "
                 f"{short(self.normality.largest_deviation)} standard deviations from the mean)"

@@ -18,6 +18,7 @@ from scipy import stats
 from statistical import FALSE_FAILURE, assert_rate
 
 import fastboot as fb
+from fastboot.t_test import paired_t_test
 
 DATA = Path(__file__).with_name("data")
 SEED = 20_240_304
@@ -376,6 +377,12 @@ def test_peer_prediction__t(
         # its relative error.
         end = min(result.analytic_interval("t", 1 - pvalue)[:2], key=abs)
         assert abs(end) <= (uncertain + 0.0005 + 1e-3 * pvalue) * errors.cr1
+    student = paired_t_test(x, n_resamples=0)
+    assert t == pytest.approx(student.t, abs=uncertain)
+    # log p falls by t + 1 / t at most for each unit of t, and p has four digits.
+    reach = uncertain * (abs(t) + 1 / abs(t)) + 0.0005
+    assert math.log(pvalue) == pytest.approx(math.log(student.pvalue), abs=reach)
+    assert student.pvalue == pytest.approx(2 * min(student.pvalue_greater, student.pvalue_less))
 
 
 def test_dror__t() -> None:
@@ -389,6 +396,9 @@ def test_dror__t() -> None:
     end = result.analytic_interval("t", 1 - 0.00487195100707, "less").high
     # p is printed with 12 digits.
     assert 0 == pytest.approx(end / errors.cr1, abs=1e-9)
+    student = paired_t_test(x, alternative="less", n_resamples=0)
+    assert -2.5897650243243633 == pytest.approx(student.t, rel=1e-12)
+    assert "0.00487195100707" == f"{student.pvalue:.14f}"
 
 
 # Textbooks: gravity, series 7 and 8 (Davison and Hinkley 1997, example 3.2), from R's boot
