@@ -154,6 +154,8 @@ class Differences:
         sums = np.bincount(groups.codes, shifted, len(groups.values))
         sizes = np.bincount(groups.codes, minlength=len(groups.values))
         for value, total, size in zip(groups.values, sums.tolist(), sizes.tolist(), strict=True):
+            if not size:  # all its rows were dropped
+                continue
             known = self._groups.setdefault(value, [0.0, 0.0])
             known[0] += total
             known[1] += size

@@ -249,13 +249,23 @@ def test_paired_t_test__batches_with_missing_values(
     """Rows with a null are dropped from each batch, even all rows of one; or refused by place."""
     monkeypatch.setattr("fastboot.batches._ROWS", 2)
     path = tmp_path / "scores.parquet"
-    columns = {"a": [1.0, 2.0, None, 4.0, 7.0, 3.0], "b": [0.0, 1.5, 1.0, None, 1.0, 1.0]}
+    columns: dict[str, Any] = {
+        "a": [1.0, 2.0, None, 4.0, 7.0, 3.0],
+        "b": [0.0, 1.5, 1.0, None, 1.0, 1.0],
+    }
     parquet.write_table(pa.table(columns), path)
     found = paired_t_test("a", "b", data=path, nan_policy="omit", n_resamples=0)
     whole = paired_t_test("a", "b", data=columns, nan_policy="omit", n_resamples=0)
     assert (4, 2) == (found.n_rows, found.n_dropped)
     assert whole.t == pytest.approx(found.t, rel=1e-14)
     assert ("2 rows were dropped for a missing value",) == found.notes
+    columns["document"] = ["x", "y", "z", "z", "x", "y"]  # nothing is left of z
+    parquet.write_table(pa.table(columns), path)
+    options: dict[str, Any] = {"groups": "document", "nan_policy": "omit", "n_resamples": 0}
+    found = paired_t_test("a", "b", data=path, **options)
+    whole = paired_t_test("a", "b", data=columns, **options)
+    assert (2, 2) == (found.n_units, whole.n_units)
+    assert whole.t == pytest.approx(found.t, rel=1e-14)
     with pytest.raises(ValueError, match="has 1 null") as caught:
         paired_t_test("a", "b", data=path, n_resamples=0)
     assert ["in the batch from row 2 on, where row 0 is that row"] == caught.value.__notes__
