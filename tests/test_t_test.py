@@ -590,16 +590,25 @@ def test_level__normal() -> None:
 def test_coverage__skewed() -> None:
     """Of 2,000 lognormal samples of 30: Student's t and the percentile interval cover too seldom.
 
-    The studentized bootstrap covers more often than either. Every comparison is of the same
-    samples, by the exact sign test at 1e-6; "too seldom" is an exact binomial tail of 1e-6.
+    Measured: t 0.88, percentile 0.87, studentized 0.91. As tests of level 5 % t errs in 11.9 % and
+    the paired bootstrap in 13.3 %: they disagree on 1.4 % of the samples, and on 3 % by chance with
+    probability below 1e-6 (binomial).
+    Every comparison is of the same samples, by the exact sign test at 1e-6; "too seldom" is an
+    exact binomial tail of 1e-6.
     """
     rng = np.random.default_rng(8)
     n, n_samples, mean = 30, 2_000, math.exp(0.5)
     covered: dict[str, list[bool]] = {"t": [], "percentile": [], "studentized": []}
-    missed_below = 0
+    missed_below, rejected = 0, 0
     for seed in range(n_samples):
         x = rng.lognormal(size=n)
         student = paired_t_test(x, n_resamples=0)
+        b = np.full(n, mean)
+        against = paired_t_test(x, b, n_resamples=999, rng=seed)
+        assert against.bootstrap is not None
+        rejected += against.bootstrap.pvalue <= 0.05
+        inside = student.confidence_interval.low <= mean <= student.confidence_interval.high
+        assert inside == (against.pvalue > 0.05)
         resampled = fb.bootstrap(x, method="studentized", n_resamples=999, rng=seed, n_threads=1)
         intervals = {
             "t": student.confidence_interval,
@@ -616,6 +625,8 @@ def test_coverage__skewed() -> None:
         pairs = list(zip(covered["studentized"], covered[name], strict=True))
         wins, losses = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
         assert stats.binomtest(wins, wins + losses, alternative="greater").pvalue < 1e-6, name
+    assert stats.binom.sf(rejected - 1, n_samples, 0.05) < 1e-6, rejected
+    assert abs(rejected - (n_samples - count["t"])) < 0.03 * n_samples, (rejected, count)
     # Nearly all of the error of t is on one side, as its skewness says.
     n_missed = n_samples - count["t"]
     assert stats.binomtest(missed_below, n_missed, alternative="greater").pvalue < 1e-6
