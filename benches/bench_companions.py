@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from fastboot.folds import folds
-from fastboot.mcnemar import mcnemar
-from fastboot.sign_test import sign_test
-from fastboot.signed_rank import signed_rank_test
+from fastboot.companions.folds import folds
+from fastboot.companions.mcnemar import mcnemar
+from fastboot.companions.sign_test import sign_test
+from fastboot.companions.signed_rank import signed_rank_test
 
 from .timing import seconds, seconds_of_both
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from scipy import stats
 
-from fastboot.t_test import paired_t_test
+from fastboot.companions.t_test import paired_t_test
 
 from .timing import seconds, seconds_of_both
 

@@ -14,35 +14,42 @@ from fastboot.analytic import proportion_interval
 from fastboot.block_length import block_length
 from fastboot.bootstrap import bootstrap
 from fastboot.columns import Column, Labels
-from fastboot.compare import compare
-from fastboot.comparison import Comparison
-from fastboot.corrections import adjust_pvalues
-from fastboot.cross_validation import (
+from fastboot.companions.cross_validation import (
     CorrectedTResult,
     FiveByTwoResult,
     corrected_t_test,
     five_by_two_cv_test,
 )
-from fastboot.data_sets import CombinedPValue, Replicability, combine_pvalues, replicability
+from fastboot.companions.folds import Folds, folds
+from fastboot.companions.friedman import FriedmanResult, friedman_test
+from fastboot.companions.mcnemar import McNemarResult, mcnemar
+from fastboot.companions.sensitivity import SensitivityResult, sensitivity_test
+from fastboot.companions.sign_test import SignTestResult, sign_test
+from fastboot.companions.signed_rank import SignedRankResult, signed_rank_test
+from fastboot.companions.t_test import paired_t_test
+from fastboot.companions.t_test_results import PairedTTestResult
 from fastboot.examples import example_path, load_example
-from fastboot.folds import Folds, folds
-from fastboot.friedman import FriedmanResult, friedman_test
+from fastboot.leaderboards.compare import compare
+from fastboot.leaderboards.comparison import Comparison
+from fastboot.leaderboards.corrections import adjust_pvalues
+from fastboot.leaderboards.data_sets import (
+    CombinedPValue,
+    Replicability,
+    combine_pvalues,
+    replicability,
+)
+from fastboot.leaderboards.pooled_effects import PooledResult, pool
+from fastboot.leaderboards.ranks import model_confidence_set
 from fastboot.margins import Verdict
-from fastboot.mcnemar import McNemarResult, mcnemar
 from fastboot.paired import paired_bootstrap
 from fastboot.paired_results import PairedBootstrapResult, RandomizationResult
 from fastboot.permutation import permutation_test
-from fastboot.planning import power, sample_size
-from fastboot.plans import Power, SampleSize
-from fastboot.pooled_effects import PooledResult, pool
 from fastboot.power_formulas import minimum_detectable_effect
 from fastboot.progress import Bar
 from fastboot.randomization import approximate_randomization
-from fastboot.ranks import model_confidence_set
 from fastboot.results import BootstrapResult
-from fastboot.sensitivity import SensitivityResult, sensitivity_test
-from fastboot.sign_test import SignTestResult, sign_test
-from fastboot.signed_rank import SignedRankResult, signed_rank_test
+from fastboot.sizing.planning import power, sample_size
+from fastboot.sizing.plans import Power, SampleSize
 from fastboot.statistics import (
     Additive,
     AdditiveVector,
@@ -110,8 +117,6 @@ from fastboot.statistics import (
     win_rate,
     word_error_rate,
 )
-from fastboot.t_test import paired_t_test
-from fastboot.t_test_results import PairedTTestResult
 from fastboot.tables import Table
 from fastboot.unpaired import unpaired_bootstrap
 from fastboot.unpaired_results import PermutationResult, UnpairedBootstrapResult

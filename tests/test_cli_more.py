@@ -17,7 +17,7 @@ from test_cli import Done, words_of
 import fastboot as fb
 from fastboot import cli
 from fastboot.cli.metrics import METRICS, Metric
-from fastboot.t_test import paired_t_test
+from fastboot.companions.t_test import paired_t_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binom, norm
 from statistical import FALSE_FAILURE, assert_rate
 
-from fastboot.corrections import (
+from fastboot.leaderboards.corrections import (
     CORRECTIONS,
     Pairs,
     adjust_pvalues,

@@ -22,8 +22,8 @@ from sklearn.model_selection import (
 )
 from statistical import assert_same_law
 
-from fastboot.cross_validation import corrected_t_test, five_by_two_cv_test
-from fastboot.folds import Folds, folds
+from fastboot.companions.cross_validation import corrected_t_test, five_by_two_cv_test
+from fastboot.companions.folds import Folds, folds
 
 Floats = NDArray[np.float64]
 # Moments of a hundred scores, and quantiles of SciPy's: some roundings of 1.1e-16, and those of

@@ -16,7 +16,7 @@ from scipy import stats
 from statistical import assert_rate
 
 import fastboot as fb
-from fastboot.data_sets import combine_pvalues, replicability
+from fastboot.leaderboards.data_sets import combine_pvalues, replicability
 
 # Dror et al., README of rtmdrr/replicability-analysis-NLP (commit 03167be): at level 0.05 the
 # count is 1 by Bonferroni and 2 by Fisher, and Holm names the sixth.

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 from statistical import assert_rate
 
-from fastboot.friedman import friedman_test
+from fastboot.companions.friedman import friedman_test
 
 # Demsar (2006), table 6: AUC of C4.5 and three ways to tune it on 14 data sets. On "voting" the
 # last two are printed as 0.975 with ranks 2 and 3, so the digits that were cut off differ.

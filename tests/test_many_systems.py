@@ -13,7 +13,7 @@ from statistical import assert_same_law
 import fastboot as fb
 from fastboot import reference
 from fastboot.arguments import check_design, check_run
-from fastboot.many_systems import permuted, swapped
+from fastboot.leaderboards.many_systems import permuted, swapped
 from fastboot.sample import take
 
 SEED = 11

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fastboot as fb
-from fastboot.mcnemar import McNemarResult, mcnemar
+from fastboot.companions.mcnemar import McNemarResult, mcnemar
 
 # Sums of binomial probabilities, quantiles of SciPy's: some hundred roundings of 1.1e-16.
 ROUNDING = 1e-12

@@ -17,8 +17,8 @@ from statistical import assert_rate
 import fastboot as fb
 from fastboot import power_formulas as formulas
 from fastboot.analytic import wilson
-from fastboot.planning import power, sample_size
 from fastboot.power_formulas import minimum_detectable_effect
+from fastboot.sizing.planning import power, sample_size
 
 # statsmodels 0.15.0: TTestPower().power(effect_size, nobs, alpha, alternative=...).
 T_POWERS = [
@@ -284,7 +284,7 @@ def test_mcnemar__simulated() -> None:
 
 def test_pilot__t_is_that_of_each_experiment() -> None:
     """The statistic of the one bootstrap is SciPy's, and with groups the cluster-robust one."""
-    from fastboot.pilots import _ClusteredT, _StudentT
+    from fastboot.sizing.pilots import _ClusteredT, _StudentT
 
     d = np.random.default_rng(47).normal(0.1, 1.0, 40)
     found = fb.bootstrap(_StudentT(d), n_resamples=1, rng=0).estimate

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import fastboot as fb
-from fastboot.pooled_effects import pool
+from fastboot.leaderboards.pooled_effects import pool
 
 Floats = NDArray[np.float64]
 # statsmodels 0.15.0: combine_effects(EFFECTS, VARIANCES, method_re="dl"), summary_frame(), tau2, q,

@@ -18,7 +18,7 @@ from scipy import stats
 from statistical import FALSE_FAILURE, assert_rate
 
 import fastboot as fb
-from fastboot.t_test import paired_t_test
+from fastboot.companions.t_test import paired_t_test
 
 DATA = Path(__file__).with_name("data")
 SEED = 20_240_304

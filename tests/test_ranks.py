@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 from statistical import FALSE_FAILURE, assert_rate
 
-from fastboot.corrections import Pairs, max_t, simultaneous_intervals
-from fastboot.ranks import (
+from fastboot.leaderboards.corrections import Pairs, max_t, simultaneous_intervals
+from fastboot.leaderboards.ranks import (
     MCS_STATISTICS,
     indistinguishable,
     letters,

@@ -16,8 +16,8 @@ from pyarrow import parquet
 from scipy import stats
 from statistical import assert_rate, assert_same_law
 
+from fastboot.companions.sensitivity import sensitivity_test
 from fastboot.progress import Bar
-from fastboot.sensitivity import sensitivity_test
 
 DATA = Path(__file__).parent / "data"
 # Each score tells which reports were compared: reports are numbers, degraded ones end in .5.

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from fastboot.companion import tied
-from fastboot.sign_test import sign_test
-from fastboot.signed_rank import _law, _limit_rank, signed_rank_test
+from fastboot.companions.companion import tied
+from fastboot.companions.sign_test import sign_test
+from fastboot.companions.signed_rank import _law, _limit_rank, signed_rank_test
 
 Floats = NDArray[np.float64]
 # Sums of some hundred probabilities, each from a few roundings of 1.1e-16.

@@ -18,11 +18,11 @@ from scipy import stats
 from statistical import assert_rate
 
 import fastboot as fb
-from fastboot.differences import Differences, Moments, moments
-from fastboot.effect_size import hedges_factor, noncentral_t_cdf, noncentrality_limits
-from fastboot.normality import check_normality, tail_change
-from fastboot.t_test import paired_t_test
-from fastboot.t_test_results import PairedTTestResult
+from fastboot.companions.differences import Differences, Moments, moments
+from fastboot.companions.effect_size import hedges_factor, noncentral_t_cdf, noncentrality_limits
+from fastboot.companions.normality import check_normality, tail_change
+from fastboot.companions.t_test import paired_t_test
+from fastboot.companions.t_test_results import PairedTTestResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -212,7 +212,7 @@ def test_paired_t_test__batches(
     table: Path, groups: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Parquet file and a dataset give batch by batch what they give at once."""
-    monkeypatch.setattr("fastboot.batches._ROWS", 1_000)
+    monkeypatch.setattr("fastboot.companions.batches._ROWS", 1_000)
     whole = paired_t_test("a", "b", data=parquet.read_table(table), groups=groups, n_resamples=0)
     for data in (table, str(table), dataset.dataset(table)):
         found = paired_t_test("a", "b", data=data, groups=groups, n_resamples=0)
@@ -228,7 +228,7 @@ def test_paired_t_test__batches(
 def test_paired_t_test__never_whole(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without resampling a file is never loaded: only batches are."""
     sizes = []
-    from fastboot import batches
+    from fastboot.companions import batches
 
     load = batches.__dict__["load"]
 
@@ -238,7 +238,7 @@ def test_paired_t_test__never_whole(table: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(batches, "load", watched)
     monkeypatch.setattr(batches, "_ROWS", 1_000)
-    monkeypatch.setattr("fastboot.t_test.load", None)
+    monkeypatch.setattr("fastboot.companions.t_test.load", None)
     assert 20_000 == paired_t_test("a", "b", data=table, n_resamples=0).n_rows
     assert (20_000, True) == (sum(sizes), max(sizes) <= 1_000)
 
@@ -247,7 +247,7 @@ def test_paired_t_test__batches_with_missing_values(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows with a null are dropped from each batch, even all rows of one; or refused by place."""
-    monkeypatch.setattr("fastboot.batches._ROWS", 2)
+    monkeypatch.setattr("fastboot.companions.batches._ROWS", 2)
     path = tmp_path / "scores.parquet"
     columns: dict[str, Any] = {
         "a": [1.0, 2.0, None, 4.0, 7.0, 3.0],

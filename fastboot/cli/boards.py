@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 import fastboot as fb
-from fastboot.boards import Board
 from fastboot.cli.leaderboard import Leaderboard
 from fastboot.cli.report import digits_of, joint_of, named, shown
+from fastboot.leaderboards.boards import Board
 from fastboot.rendering import count, label
 from fastboot.tabular import SHOWN, Tabular
 

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from fastboot.cli import options, terminal
 from fastboot.cli.report import digits_of, framed, interval_text, named, shown
+from fastboot.companions.t_test import paired_t_test
+from fastboot.companions.t_test_results import PairedTTestResult
 from fastboot.rendering import bracketed, short
-from fastboot.t_test import paired_t_test
-from fastboot.t_test_results import PairedTTestResult
 
 __all__ = ["ttest"]
 

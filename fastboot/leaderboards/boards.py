@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.corrections import Pairs as Differences
-from fastboot.corrections import Rows, adjust_pvalues, max_t, simultaneous_intervals
 from fastboot.intervals import interval, standard_error
-from fastboot.many_systems import PairReplicates
+from fastboot.leaderboards.corrections import Pairs as Differences
+from fastboot.leaderboards.corrections import Rows, adjust_pvalues, max_t, simultaneous_intervals
+from fastboot.leaderboards.many_systems import PairReplicates
 from fastboot.pvalues import pvalue
 from fastboot.rendering import count
 from fastboot.resampling import Answer

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Source
-from fastboot.companion import Companion, interval_words, load_pairs, pvalue_words, rounding
+from fastboot.companions.companion import (
+    Companion,
+    interval_words,
+    load_pairs,
+    pvalue_words,
+    rounding,
+)
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, short
@@ -103,7 +109,7 @@ def sign_test(
     --------
     Heights of cross- and self-fertilized plants, in eighths of an inch (Darwin 1876).
 
-    >>> from fastboot.sign_test import sign_test
+    >>> from fastboot.companions.sign_test import sign_test
     >>> differences = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     >>> result = sign_test(differences, [0] * 15)
     >>> result.n_above, result.n_below, round(result.pvalue, 6)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.corrections import LEVEL_ROUNDING, Pairs, max_t, studentized
 from fastboot.intervals import check_level
+from fastboot.leaderboards.corrections import LEVEL_ROUNDING, Pairs, max_t, studentized
 
 __all__ = [
     "MCS_STATISTICS",
@@ -94,9 +94,9 @@ def surely_better(
 ) -> Bools:
     """Return which systems are better than which, all statements together at one confidence.
 
-    Step-down max-T (:func:`fastboot.corrections.max_t`) over the one-sided hypotheses of all
-    ordered pairs, "row is no better than column" (Mogstad, Romano, Shaikh and Wilhelm 2024): both
-    directions of a pair are tested, so errors of direction are controlled too.
+    Step-down max-T (:func:`fastboot.leaderboards.corrections.max_t`) over the one-sided hypotheses
+    of all ordered pairs, "row is no better than column" (Mogstad, Romano, Shaikh and Wilhelm 2024):
+    both directions of a pair are tested, so errors of direction are controlled too.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ from fastboot.bootstrap import bootstrap
 from fastboot.columns import Column, Keys, Source, load
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
-from fastboot.plans import Power
 from fastboot.power_formulas import check_alpha_and_power, tail_of
 from fastboot.pvalues import check_alternative
 from fastboot.randomization import approximate_randomization
 from fastboot.rendering import count, short
+from fastboot.sizing.plans import Power
 from fastboot.statistics import ratio
 from fastboot.statistics.additive import Additive
 

@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastboot.boards import Board, Pairs
-from fastboot.corrections import LEVEL_ROUNDING
 from fastboot.intervals import interval, standard_error
-from fastboot.ranks import letters, model_confidence_set, probability_best, rank_intervals
+from fastboot.leaderboards.boards import Board, Pairs
+from fastboot.leaderboards.corrections import LEVEL_ROUNDING
+from fastboot.leaderboards.ranks import (
+    letters,
+    model_confidence_set,
+    probability_best,
+    rank_intervals,
+)
 from fastboot.rendering import bracketed, count, note_lines, short, signature_line, to_json
 from fastboot.sample import few_units
 from fastboot.tabular import Tabular

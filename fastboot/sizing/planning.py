@@ -18,8 +18,8 @@ from __future__ import annotations
 from fastboot import power_formulas as formulas
 from fastboot.arguments import Rng
 from fastboot.columns import Source
-from fastboot.pilots import pilot_power
-from fastboot.plan_questions import (
+from fastboot.sizing.pilots import pilot_power
+from fastboot.sizing.plan_questions import (
     MCNEMAR,
     MEAN,
     PAIRED_T,
@@ -33,7 +33,7 @@ from fastboot.plan_questions import (
     question_of,
     whole,
 )
-from fastboot.plans import Power, SampleSize
+from fastboot.sizing.plans import Power, SampleSize
 
 __all__ = ["power", "sample_size"]
 
@@ -57,7 +57,7 @@ def sample_size(
     """Return how many items an interval of a given width, or a test of a given power, needs.
 
     Give `half_width`, or `effect` with `discordance` or `std_of_difference`; the table of
-    :mod:`fastboot.planning` says what is asked then. Keywords that belong to another question are
+    :mod:`fastboot.sizing` says what is asked then. Keywords that belong to another question are
     refused.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.differences import SHAPIRO_ROWS, Moments
+from fastboot.companions.differences import SHAPIRO_ROWS, Moments
 
 __all__ = ["NormalityCheck", "check_normality", "tail_change"]
 

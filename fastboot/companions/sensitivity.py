@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.arguments import Rng, check_flag, check_run
+from fastboot.companions.t_test import paired_t_test
+from fastboot.companions.t_test_results import PairedTTestResult
 from fastboot.intervals import check_level
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.progress import Bar
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, label, short, shown_pvalue, signature_line
 from fastboot.reports import Report
-from fastboot.t_test import paired_t_test
-from fastboot.t_test_results import PairedTTestResult
 
 __all__ = ["SensitivityResult", "sensitivity_test"]
 
@@ -223,7 +223,7 @@ def sensitivity_test(
 
     Examples
     --------
-    >>> from fastboot.sensitivity import sensitivity_test
+    >>> from fastboot.companions.sensitivity import sensitivity_test
     >>> items = {"tea": ["hot and sweet", "sweet and hot tea"], "ice": ["cold as ice", "cold ice"]}
     >>> def overlap(report, partner):
     ...     return len(set(report.split()) & set(partner.split()))

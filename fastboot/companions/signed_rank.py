@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Source
-from fastboot.companion import Companion, interval_words, load_pairs, pvalue_words, tied
+from fastboot.companions.companion import Companion, interval_words, load_pairs, pvalue_words, tied
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, short
@@ -136,7 +136,7 @@ def signed_rank_test(
     --------
     Heights of cross- and self-fertilized plants, in eighths of an inch (Darwin 1876).
 
-    >>> from fastboot.signed_rank import signed_rank_test
+    >>> from fastboot.companions.signed_rank import signed_rank_test
     >>> differences = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     >>> result = signed_rank_test(differences, [0] * 15)
     >>> result.r_plus, result.r_minus, round(result.pvalue, 5)

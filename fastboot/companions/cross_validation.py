@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 
 from fastboot.analytic import t_interval
 from fastboot.columns import Source
-from fastboot.companion import Companion, interval_words, load_pairs, pvalue_words, rounding
-from fastboot.folds import Folds
+from fastboot.companions.companion import (
+    Companion,
+    interval_words,
+    load_pairs,
+    pvalue_words,
+    rounding,
+)
+from fastboot.companions.folds import Folds
 from fastboot.intervals import check_level
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, short, shown_pvalue
@@ -132,7 +138,7 @@ def corrected_t_test(
 
     Examples
     --------
-    >>> from fastboot.cross_validation import corrected_t_test
+    >>> from fastboot.companions.cross_validation import corrected_t_test
     >>> a = [0.81, 0.84, 0.80, 0.86, 0.83, 0.82, 0.85, 0.79, 0.84, 0.83]
     >>> b = [0.80, 0.82, 0.81, 0.83, 0.80, 0.82, 0.82, 0.78, 0.81, 0.81]
     >>> result = corrected_t_test(a, b, test_fraction=0.1)
@@ -277,7 +283,7 @@ def five_by_two_cv_test(a: Source, b: Source, *, data: object = None) -> FiveByT
 
     Examples
     --------
-    >>> from fastboot.cross_validation import five_by_two_cv_test
+    >>> from fastboot.companions.cross_validation import five_by_two_cv_test
     >>> a = [0.92, 0.89, 0.91, 0.93, 0.90, 0.88, 0.94, 0.91, 0.90, 0.92]
     >>> b = [0.88, 0.87, 0.90, 0.89, 0.86, 0.87, 0.89, 0.90, 0.88, 0.87]
     >>> five_by_two_cv_test(a, b)

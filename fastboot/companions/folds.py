@@ -128,7 +128,7 @@ def folds(
 
     Examples
     --------
-    >>> from fastboot.folds import folds
+    >>> from fastboot.companions.folds import folds
     >>> for train, test in folds(7, 3, groups=["x", "x", "y", "y", "z", "z", "z"], rng=0):
     ...     print(train, test)
     [0 1 4 5 6] [2 3]

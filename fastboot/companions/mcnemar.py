@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from fastboot.analytic import clopper_pearson, normal_interval
 from fastboot.columns import Column, Source, load
-from fastboot.companion import MIRROR, Companion, interval_words, load_pairs, pvalue_words
+from fastboot.companions.companion import (
+    MIRROR,
+    Companion,
+    interval_words,
+    load_pairs,
+    pvalue_words,
+)
 from fastboot.intervals import ConfidenceInterval, check_level
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, short, shown_pvalue
@@ -148,7 +154,7 @@ def mcnemar(
     Fagerland, Lydersen and Laake 2013).
 
     >>> import numpy as np
-    >>> from fastboot.mcnemar import mcnemar
+    >>> from fastboot.companions.mcnemar import mcnemar
     >>> before = np.repeat([1, 1, 0, 0], [59, 6, 16, 80])
     >>> after = np.repeat([1, 0, 1, 0], [59, 6, 16, 80])
     >>> result = mcnemar(before, after)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
-from fastboot.boards import Board, board_of
 from fastboot.columns import Source
-from fastboot.comparison import Comparison, slice_axes
-from fastboot.corrections import CORRECTIONS
 from fastboot.designs import Slices
-from fastboot.many_systems import check_permutable, permuted, swapped
+from fastboot.leaderboards.boards import Board, board_of
+from fastboot.leaderboards.comparison import Comparison, slice_axes
+from fastboot.leaderboards.corrections import CORRECTIONS
+from fastboot.leaderboards.many_systems import check_permutable, permuted, swapped
 from fastboot.observation import observe
 from fastboot.paths import Run
 from fastboot.resampling import Answer, bootstrap_answer

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from fastboot.analytic import t_interval
-from fastboot.companion import Companion, interval_words, pvalue_words
-from fastboot.effect_size import hedges_factor, noncentrality_limits
+from fastboot.companions.companion import Companion, interval_words, pvalue_words
+from fastboot.companions.effect_size import hedges_factor, noncentrality_limits
+from fastboot.companions.normality import NormalityCheck, tail_change
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
-from fastboot.normality import NormalityCheck, tail_change
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import bracketed, count, short, shown_pvalue, signature_line
@@ -90,7 +90,7 @@ class PairedTTestResult(Companion):
 
         Examples
         --------
-        >>> from fastboot.t_test import paired_t_test
+        >>> from fastboot.companions.t_test import paired_t_test
         >>> result = paired_t_test([3, 1, 2, 4], [1, 1, 0, 2], n_resamples=0)
         >>> round(result.test("greater"), 6)
         0.028834
@@ -173,7 +173,7 @@ class PairedTTestResult(Companion):
     def tail_change(self) -> float:
         """How far skewness moves a tail of this test, as a share of that tail, to first order.
 
-        See :func:`fastboot.normality.tail_change`; at the tail of the interval asked for.
+        See :func:`fastboot.companions.normality.tail_change`; at the tail of the interval.
         """
         tail = 1.0 - self.confidence_level
         tail = tail / 2.0 if self.alternative == "two-sided" else tail

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from fastboot.analytic import cluster_standard_errors, t_interval
 from fastboot.arguments import Rng, check_run
-from fastboot.batches import can_stream, stream
 from fastboot.calls import words
 from fastboot.columns import Column, Keys, Labels, Rows, Source, load
-from fastboot.differences import SHAPIRO_ROWS, Differences, Groups, moments
+from fastboot.companions.batches import can_stream, stream
+from fastboot.companions.differences import SHAPIRO_ROWS, Differences, Groups, moments
+from fastboot.companions.normality import NormalityCheck, check_normality
+from fastboot.companions.t_test_results import PairedTTestResult, t_pvalue
 from fastboot.intervals import check_level
-from fastboot.normality import NormalityCheck, check_normality
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.pvalues import check_alternative
-from fastboot.t_test_results import PairedTTestResult, t_pvalue
 
 __all__ = ["paired_t_test"]
 
@@ -86,7 +86,7 @@ def paired_t_test(
     Heights of 15 pairs of maize plants, cross-fertilised less self-fertilised (Darwin 1876; Fisher
     1935, section 18: t = 2.148).
 
-    >>> from fastboot.t_test import paired_t_test
+    >>> from fastboot.companions.t_test import paired_t_test
     >>> maize = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     >>> result = paired_t_test(maize, rng=0)
     >>> result

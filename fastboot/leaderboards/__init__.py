@@ -1,0 +1,1 @@
+"""Many systems, many metrics, many data sets: ranks, corrections and what they leave."""

@@ -1,0 +1,1 @@
+"""How many items an evaluation needs, and what it would find."""
