@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,16 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastboot.intervals import interval, standard_error
+from fastboot.intervals import standard_error
 from fastboot.leaderboards.boards import Board, Pairs
-from fastboot.leaderboards.corrections import LEVEL_ROUNDING
 from fastboot.leaderboards.ranks import (
     letters,
     model_confidence_set,
     probability_best,
     rank_intervals,
 )
-from fastboot.rendering import bracketed, count, note_lines, short, signature_line, to_json
+from fastboot.leaderboards.wording import Worded
+from fastboot.rendering import count, note_lines, to_json
 from fastboot.sample import few_units
 from fastboot.tabular import Tabular
 
@@ -28,14 +27,6 @@ __all__ = ["Comparison", "PairDifference", "slice_axes"]
 # Of the smallest detectable difference: the customary one (Cohen 1988, section 2.4).
 POWER = 0.8
 
-_CORRECTIONS = {
-    "holm": "Holm-corrected",
-    "bonferroni": "Bonferroni-corrected",
-    "fdr_bh": "Benjamini-Hochberg-corrected",
-    "fdr_by": "Benjamini-Yekutieli-corrected",
-    "max_t": "max-T-corrected",
-    "none": "uncorrected",
-}
 _SLICE_COLUMNS = ("n_rows", "n_units")
 _SYSTEM_COLUMNS = (
     "system", "value", "standard_error", "low", "high", "rank", "rank_low", "rank_high",
@@ -45,7 +36,6 @@ _PAIR_COLUMNS = (
     "a", "b", "difference", "standard_error", "low", "high", "pvalue", "adjusted_pvalue",
     "detectable",
 )  # fmt: skip
-_NAMED = 5  # systems that a sentence names
 _CHOSEN = (
     "the best system was chosen by the same data: its differences are too large on average, and "
     'the correction does not know of the choice; with against="all" it does'
@@ -123,7 +113,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Worded):
     """Answer of :func:`fastboot.compare`.
 
     Attributes
@@ -156,29 +146,6 @@ class Comparison:
     elapsed
         Seconds, from the call to the answer.
     """
-
-    boards: tuple[Board, ...]
-    test: str
-    null: str | None
-    against: str
-    correction: str
-    add_one: bool
-    confidence_level: float
-    method: str
-    alternative: str
-    axes: tuple[str, ...]
-    unit: str
-    n_dropped: int
-    seed: int
-    design: str
-    asked: tuple[tuple[str, str], ...]
-    remarks: tuple[str, ...]
-    elapsed: float
-
-    @property
-    def n_resamples(self) -> int:
-        """Number of bootstrap replicates."""
-        return int(self.boards[0].replicates.shape[1])
 
     @property
     def systems(self) -> Tabular:
@@ -314,11 +281,6 @@ class Comparison:
         raise KeyError(f"no metric {metric!r}; choose one of {names}")
 
     @property
-    def _alpha(self) -> float:
-        """Level that corrected p-values are compared with."""
-        return 1.0 - self.confidence_level + LEVEL_ROUNDING
-
-    @property
     def _n_labels(self) -> int:
         return len(self._of(self.boards[0]))
 
@@ -370,18 +332,6 @@ class Comparison:
             "detectable": self._detects * float(pairs.standard_errors[place]),
         }
 
-    def _interval(self, board: Board, i: int) -> tuple[float, float]:
-        low, high = interval(
-            board.replicates[i],
-            float(board.estimates[i]),
-            confidence_level=self.confidence_level,
-            method=self.method,
-            alternative="two-sided",
-            acceleration=None,
-            rounding=float(board.rounding[i]),
-        )[:2]
-        return low, high
-
     def _system_rows(self, board: Board) -> list[dict[str, Any]]:
         joint: dict[str, Any] = {
             "higher_is_better": board.higher_is_better,
@@ -428,152 +378,6 @@ class Comparison:
             "" if np.isnan(value) else own
             for own, value in zip(shown, board.estimates, strict=True)
         ]
-
-    def _caption(self) -> str:
-        """Return what the table of systems shows."""
-        board = self.boards[0]
-        statistic = f"{board.statistic} of " if board.metric is None else ""
-        return (
-            f"{statistic}{count(len(board.names), 'system')}, {self._directions()}: "
-            f"{100 * self.confidence_level:g}% {self._interval_name()} of values and simultaneous "
-            f"intervals of ranks, {self._run()}"
-        )
-
-    def _pair_caption(self) -> str:
-        """Return what the table of pairs shows."""
-        board = self.boards[0]
-        statistic = f" in {board.statistic}" if board.metric is None else ""
-        n = len(board.pairs.places)
-        sided = "" if self.alternative == "two-sided" else "one-sided "
-        kind = f"{self._interval_name()}, each alone"
-        if self.correction == "max_t":
-            kind = "simultaneous max-T bootstrap intervals"
-        return (
-            f"differences a - b{statistic} of {count(n, 'pair')}: "
-            f"{sided}{100 * self.confidence_level:g}% {kind}; {self._test_words()}, {self._run()}"
-        )
-
-    def _directions(self) -> str:
-        higher = {board.metric: board.higher_is_better for board in self.boards}
-        if len(set(higher.values())) == 1:
-            return f"{'higher' if all(higher.values()) else 'lower'} is better"
-        return "; ".join(
-            f"{'higher' if up else 'lower'} {metric} is better" for metric, up in higher.items()
-        )
-
-    def _interval_name(self) -> str:
-        name = "normal" if self.method == "normal" else f"{self.method} bootstrap"
-        return f"{name} intervals"
-
-    def _test_words(self) -> str:
-        """Return the test with its correction."""
-        sides = {"greater": "one-sided (a > b)", "less": "one-sided (a < b)"}
-        pairs = self.boards[0].pairs
-        kind = "bootstrap (shift)"
-        if self.test == "randomization":
-            kind = f"randomization ({pairs.replicates})"
-        return (
-            f"{_CORRECTIONS[self.correction]} {sides.get(self.alternative, self.alternative)} "
-            f"{kind} tests"
-        )
-
-    def _run(self) -> str:
-        """Return what was resampled, and how often."""
-        board = self.boards[0]
-        units = count(board.n_units, self.unit)
-        if self.unit != "row":
-            units += f" of {count(board.n_rows, 'row')}"
-        clauses = [units, self.design, count(self.n_resamples, "resample"), f"seed {self.seed}"]
-        return ", ".join(filter(None, clauses))
-
-    def summary(self) -> str:
-        """Return sentences for a paper: about all rows of each metric."""
-        said = "; ".join(self._clause(board) for board in self.boards if board.slice is None)
-        family = "" if self.correction == "none" else ", corrected for the pairs of one metric"
-        if len({board.metric for board in self.boards}) == 1:
-            family = ""
-        return (
-            f"{said} ({self._test_words()} at {1.0 - self.confidence_level:.2g}{family}; "
-            f"{self._directions()}; {100 * self.confidence_level:g}% {self._interval_name()}, "
-            f"{self._run()})."
-        )
-
-    def _clause(self, board: Board) -> str:
-        """Return what a summary says of one metric."""
-        name = board.metric or board.statistic
-        first = board.order[0]
-        value = float(board.estimates[first])
-        if np.isnan(value):
-            return f"{name} is undefined for all systems"
-        sign = 1.0 if board.higher_is_better else -1.0
-        level = sign * np.nan_to_num(board.estimates, nan=-sign * np.inf)
-        tied = [i for i in board.order if level[i] >= level[first] - 2.0 * board.rounding[first]]
-        if len(tied) > 1:
-            shown = ", ".join(board.names[i] for i in tied[:_NAMED])
-            more = f" and {len(tied) - _NAMED} more" if len(tied) > _NAMED else ""
-            best = f"{shown}{more} share the best {name}, {short(value)}"
-        else:
-            own = bracketed(*self._interval(board, first))
-            best = f"{board.names[first]} has the best {name}, {short(value)} {own}"
-        return f"{best}, {self._found(board, first)}"
-
-    def _found(self, board: Board, best: int) -> str:
-        """Return how many of the tests reject."""
-        pairs = board.pairs
-        low = pairs.adjusted <= self._alpha
-        if self.alternative != "two-sided":
-            sign = ">" if self.alternative == "greater" else "<"
-            return f"and a {sign} b is significant in {low.sum()} of {count(low.size, 'pair')}"
-        if self.against == "all":
-            own = np.array([best in pair for pair in pairs.places])
-            others = f"{(low & own).sum()} of the {count(int(own.sum()), 'other system')}"
-            return (
-                f"significantly different from {others}; {low.sum()} of "
-                f"{count(low.size, 'pair')} differ significantly"
-            )
-        if self.against == "best":
-            return (
-                f"significantly different from {low.sum()} of the {count(low.size, 'other system')}"
-            )
-        better = low & (pairs.estimates > 0.0 if board.higher_is_better else pairs.estimates < 0.0)
-        return (
-            f"and of {count(low.size, 'system')} compared with {self.against} {better.sum()} "
-            f"{'is' if better.sum() == 1 else 'are'} significantly better and "
-            f"{(low & ~better).sum()} significantly worse"
-        )
-
-    def signature(self) -> str:
-        """Return one line to quote beside the tables: what must be known to reproduce them.
-
-        ``key:value|key:value``, in a fixed order; keys are names of arguments and attributes. See
-        :meth:`Result.signature`.
-        """
-        null = {} if self.null is None else {"null": self.null}
-        dropped = {"nan_policy": "omit", "n_dropped": self.n_dropped} if self.n_dropped else {}
-        lower = [str(board.metric or "all") for board in self.boards if not board.higher_is_better]
-        down = {"lower_is_better": f"[{','.join(dict.fromkeys(lower))}]"} if lower else {}
-        return signature_line(
-            {
-                # The package itself stands above all its modules, so none imports it.
-                "fastboot": vars(sys.modules["fastboot"])["__version__"],
-                "procedure": "compare",
-                **dict(self.asked),
-                **down,
-                "test": self.test,
-                **null,
-                "against": self.against,
-                "correction": self.correction,
-                "n_resamples": self.n_resamples,
-                "seed": self.seed,
-                "method": self.method,
-                "confidence_level": self.confidence_level,
-                "alternative": self.alternative,
-                "add_one": self.add_one,
-                "n_rows": self.boards[0].n_rows,
-                "n_units": self.boards[0].n_units,
-                **dropped,
-            }
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure except the replicates, as plain Python values."""
