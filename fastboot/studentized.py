@@ -45,6 +45,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_Value = Callable[[Floats], Floats]
 
 # 120 products: with 15 terms a replicate takes 15 ns a unit, and the units 1 GB a million.
 _MOST_TERMS = 15
@@ -184,9 +185,7 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
             covariance = by_cell(squares - shifts[:, None] * shifts / n_drawn)
         drawn = by_cell(n_drawn)
 
-        def of_sums(sums: Floats) -> Floats:
-            return estimand.value(units.expand(sums, drawn), [], drawn.shape)
-
+        of_sums = _of_sums(estimand, units, drawn)
         found, errors = _errors(of_sums, by_cell(totals), covariance, negligible)
         return np.concatenate([found, errors])
 
@@ -239,15 +238,14 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
     sizes = layout.sizes
     first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
     n_drawn = np.add.reduceat(sizes, first_parts)
-    sums = np.add.reduceat(totals, first_parts, axis=-1)
-
-    def of_sums(sums: Floats) -> Floats:
-        return estimand.value(units.expand(sums, n_drawn), [], n_drawn.shape)
+    sums = np.add.reduceat(totals, first_parts, axis=-1)[..., None]
+    of_sums = _of_sums(estimand, units, n_drawn[:, None])
 
     def errors(factors: Floats) -> Floats:
         covariance = np.add.reduceat(within * factors, first_parts, axis=-1)
         negligible = (n_drawn + units.n_sums) * _NOISE * np.einsum("ii...->i...", covariance)
-        return _errors(of_sums, sums, covariance, negligible)[1]
+        found: Floats = _errors(of_sums, sums, covariance[..., None], negligible[..., None])[1]
+        return found[..., 0]
 
     parts = np.bincount(layout.cell_of_part, minlength=layout.n_cells)
     with np.errstate(all="ignore"):
@@ -257,6 +255,19 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
     # A single unit varies in no term: 0 x 1 / 0 is not seen there.
     alone = np.logical_or.reduceat(sizes == 1, first_parts)
     return LinearErrors(cr0, np.where(alone, np.nan, cr1), n_drawn - parts)
+
+
+def _of_sums(estimand: Estimand, units: Units, drawn: Floats | Integers) -> _Value:
+    """Return the values of sums of so many units each, shape (n_cells, n_replicates).
+
+    The last axis of the sums may be a multiple of that: further sums of the same replicates.
+    """
+
+    def of_sums(sums: Floats) -> Floats:
+        own = np.tile(drawn, (1, sums.shape[-1] // drawn.shape[-1]))
+        return estimand.value(units.expand(sums, own), [], own.shape)
+
+    return of_sums
 
 
 def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
@@ -280,14 +291,15 @@ def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
 
 
 def _errors(
-    value: Callable[[Floats], Floats], sums: Floats, covariance: Floats, negligible: Floats
+    value: _Value, sums: Floats, covariance: Floats, negligible: Floats
 ) -> tuple[Floats, Floats]:
     """Return values at sums, and their standard errors; NaN where undefined.
 
     Parameters
     ----------
     value
-        From sums, shape (n_sums, ...), to values, shape (n_values, ...).
+        From sums, shape (n_sums, ...), to values, shape (n_values, ...); of several sets of sums
+        side by side on the last axis.
     sums
         Shape (n_sums, ...).
     covariance
@@ -297,14 +309,18 @@ def _errors(
     """
     found = value(sums)
     squares = np.where(np.isnan(found), np.nan, 0.0)
+    steps = (_STEP, -_STEP, _STEP / 2.0, -_STEP / 2.0)
+    at_once = max(1, _CHUNK // max(1, sums.size))
     with np.errstate(all="ignore"):
-        for change in np.moveaxis(_factor(covariance, negligible), 1, 0):
-            wide, narrow = (
-                (value(sums + step * change) - value(sums - step * change)) / (2.0 * step)
-                for step in (_STEP, _STEP / 2.0)
-            )
-            slope = (4.0 * narrow - wide) / 3.0
-            squares += np.where(np.abs(slope) <= _ROUNDING * np.abs(found), 0.0, slope) ** 2
+        changes = np.moveaxis(_factor(covariance, negligible), 1, 0)
+        for start in range(0, len(changes), at_once):
+            some = changes[start : start + at_once]
+            points = [sums + step * change for change in some for step in steps]
+            values = np.split(value(np.concatenate(points, axis=-1)), len(points), axis=-1)
+            for above, below, half_above, half_below in zip(*[iter(values)] * 4, strict=True):
+                wide, narrow = (above - below) / (2.0 * _STEP), (half_above - half_below) / _STEP
+                slope = (4.0 * narrow - wide) / 3.0
+                squares += np.where(np.abs(slope) <= _ROUNDING * np.abs(found), 0.0, slope) ** 2
     return found, np.sqrt(squares)
 
 

@@ -35,21 +35,33 @@ def _multiply(weights, terms, start, n_units, tile, sums):
         for r in range(_REPLICATES):
             for unit in range(size):
                 tile[r, unit] = weights[r, begin + unit]
-        for k in range(sums.shape[0]):
+        for k in range(0, sums.shape[0], 2):
+            # Two terms and four replicates at once: six loads for eight products. The last of an
+            # odd number of terms goes twice.
+            other = min(k + 1, sums.shape[0] - 1)
             term = terms[k, start + begin : start + begin + size]
+            next_term = terms[other, start + begin : start + begin + size]
             for r in range(0, _REPLICATES, 4):
-                # Four at once: each value of the term is loaded once for four products.
                 w0, w1, w2, w3 = tile[r], tile[r + 1], tile[r + 2], tile[r + 3]
-                s0 = s1 = s2 = s3 = 0.0
+                s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
                 for unit in range(size):
                     s0 += w0[unit] * term[unit]
                     s1 += w1[unit] * term[unit]
                     s2 += w2[unit] * term[unit]
                     s3 += w3[unit] * term[unit]
+                    t0 += w0[unit] * next_term[unit]
+                    t1 += w1[unit] * next_term[unit]
+                    t2 += w2[unit] * next_term[unit]
+                    t3 += w3[unit] * next_term[unit]
                 sums[k, r] += s0
                 sums[k, r + 1] += s1
                 sums[k, r + 2] += s2
                 sums[k, r + 3] += s3
+                if other != k:
+                    sums[other, r] += t0
+                    sums[other, r + 1] += t1
+                    sums[other, r + 2] += t2
+                    sums[other, r + 3] += t3
 
 
 @inlined
