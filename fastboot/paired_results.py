@@ -15,6 +15,7 @@ from fastboot import pvalues
 from fastboot.arguments import check_flag
 from fastboot.intervals import ConfidenceInterval
 from fastboot.margins import Verdict, check_margin, judge
+from fastboot.power_formulas import minimum_detectable_effect
 from fastboot.pvalues import PValue
 from fastboot.rendering import count, short, shown_pvalue
 from fastboot.results import Result
@@ -81,6 +82,17 @@ class _Comparison(Result, ABC):
     def min_pvalue(self) -> float:
         """The smallest p-value that this test could have given."""
         return self._test.min_pvalue
+
+    @property
+    def detectable_effect(self) -> float:
+        """The smallest true difference that such data would show with power 0.8.
+
+        At the level 1 - confidence_level, with the sides asked for; see
+        :func:`fastboot.minimum_detectable_effect`.
+        """
+        return minimum_detectable_effect(
+            self.standard_error, alpha=1.0 - self.confidence_level, alternative=self.alternative
+        )
 
     @property
     def rule(self) -> str:
@@ -170,6 +182,7 @@ class _Comparison(Result, ABC):
             "pvalue_standard_error": self.pvalue_standard_error,
             "n_extreme": self.n_extreme,
             "min_pvalue": self.min_pvalue,
+            "detectable_effect": self.detectable_effect,
             "rule": self.rule,
         }
 

@@ -807,10 +807,6 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"a": [1, 2], "b": [1, 2]}, {"higher_is_better": {"mean": "yes"}},
         r"`higher_is_better\['mean'\]` is 'yes'",
     ),
-    "slices": (
-        {"a": [1, 2], "b": [1, 2]}, {"by": ["x", "y"], "test": "randomization"},
-        "`by` and test='randomization': slices are compared by the bootstrap; leave one out",
-    ),
     "no sums": (
         {name: fb.median([1, 2]) for name in "ab"}, {"test": "randomization"},
         "`test` is 'randomization', which many systems have in statistics of sums only; median is",

@@ -23,12 +23,18 @@ PERMUTATIONS = 17
 SUPERBLOCK = 65_536
 
 
-def of(statistics: list[Any], n_resamples: int = 40, groups: Any = None, n_threads: int = 1) -> Any:
+def of(
+    statistics: list[Any],
+    n_resamples: int = 40,
+    groups: Any = None,
+    n_threads: int = 1,
+    by: Any = None,
+) -> Any:
     """Bind systems as fb.compare does."""
     sample = take(
         statistics,
         None,
-        check_design(None, groups=groups),
+        check_design(None, groups=groups, by=by),
         "raise",
         alike=[tuple(range(len(statistics)))],
         mixed=True,
@@ -62,7 +68,7 @@ def test_swapped__two_systems_are_a_pair(kind: str, grouped: bool, scores: np.nd
     pair = fb.approximate_randomization(
         *statistics, groups=groups, n_resamples=40, rng=SEED, path="weights"
     )
-    difference, n_resamples, _ = swapped(*of(statistics, groups=groups))
+    (difference,), n_resamples, _ = swapped(*of(statistics, groups=groups))
     assert n_resamples == 40
     if kind != "macro" or pair.n_differing == pair.n_units:
         np.testing.assert_allclose(difference(0, 1), pair.replicates, rtol=0, atol=pair.rounding)
@@ -72,7 +78,7 @@ def test_swapped__two_systems_are_a_pair(kind: str, grouped: bool, scores: np.nd
 def test_swapped__all_pairs_have_common_swaps(scores: np.ndarray) -> None:
     """Every pair of four is swapped by the flags of the reference, the same for all."""
     statistics = [fb.mean(row) for row in scores]
-    difference, _, _ = swapped(*of(statistics))
+    (difference,), _, _ = swapped(*of(statistics))
     for r in range(40):
         flags = np.array(reference.swaps(N_ROWS, SEED, r, "tables"))
         for s, t in combinations(range(4), 2):
@@ -84,7 +90,7 @@ def test_swapped__all_pairs_have_common_swaps(scores: np.ndarray) -> None:
 def test_swapped__few_units_are_enumerated(scores: np.ndarray) -> None:
     """All swaps of five units, each once."""
     few = scores[:, :5]
-    difference, n_resamples, path = swapped(*of([fb.mean(row) for row in few]))
+    (difference,), n_resamples, path = swapped(*of([fb.mean(row) for row in few]))
     assert (n_resamples, path) == (32, "enumeration")
     pair = fb.approximate_randomization(few[0], few[3])
     np.testing.assert_allclose(
@@ -118,7 +124,7 @@ def test_permuted__reference(n_systems: int, grouped: bool) -> None:
     """Every replicate has the outputs in the reference's orders, groups whole."""
     scores = np.random.default_rng(3).normal(size=(n_systems, N_ROWS))
     groups = np.arange(N_ROWS) // 3 if grouped else None
-    difference, _, _ = permuted(*of([fb.mean(row) for row in scores], groups=groups))
+    (difference,), _, _ = permuted(*of([fb.mean(row) for row in scores], groups=groups))
     unit_of_row = np.arange(N_ROWS) if groups is None else groups
     for r in range(0, 40, 13):
         orders = np.array(
@@ -136,7 +142,7 @@ def test_permuted__more_than_a_superblock() -> None:
     scores = np.zeros((3, n_rows))
     late = np.arange(SUPERBLOCK - 70, n_rows)
     scores[:, late] = np.random.default_rng(3).integers(0, 9, (3, late.size))
-    difference, _, _ = permuted(*of([fb.mean(row) for row in scores], n_resamples=3))
+    (difference,), _, _ = permuted(*of([fb.mean(row) for row in scores], n_resamples=3))
     for r in range(3):
         orders = np.array([permutation(int(unit), 3, r) for unit in late])
         got = scores[orders.T, late].sum(axis=1)  # whole numbers
@@ -149,9 +155,9 @@ def test_permuted__more_than_a_superblock() -> None:
 def test_permuted__threads_and_batches(scores: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bits for any threads and ranges."""
     statistics = [fb.mean(row) for row in scores]
-    expected = permuted(*of(statistics))[0](1, 2)
+    expected = permuted(*of(statistics)).pairs[0](1, 2)
     monkeypatch.setattr("fastboot.engine._LARGEST_RANGE", 7)
-    found = permuted(*of(statistics, n_threads=3))[0](1, 2)
+    found = permuted(*of(statistics, n_threads=3)).pairs[0](1, 2)
     assert expected.tolist() == found.tolist()
 
 
@@ -159,7 +165,7 @@ def test_permuted__all_orders_are_equally_likely() -> None:
     """24 orders of four systems in one unit; a false failure has probability 1e-6."""
     n_resamples = 24_000
     scores = np.arange(4.0)[:, None] ** 2
-    difference, _, _ = permuted(*of([fb.mean(row) for row in scores], n_resamples))
+    (difference,), _, _ = permuted(*of([fb.mean(row) for row in scores], n_resamples))
     first, second, third = (difference(0, t) for t in (1, 2, 3))
     orders: dict[Any, Any] = {
         tuple(order[0] - order[t] for t in (1, 2, 3)): order
@@ -168,3 +174,47 @@ def test_permuted__all_orders_are_equally_likely() -> None:
     seen: Counter[Any] = Counter(zip(first.tolist(), second.tolist(), third.tolist(), strict=True))
     counts, law = [seen[key] for key in orders], [1 / len(orders)] * len(orders)
     assert_same_law(counts, law, detects=0.02)
+
+
+BY = np.arange(N_ROWS) * 7 % 3
+
+
+def test_swapped__slices(scores: np.ndarray) -> None:
+    """Every slice of a pair has the swaps of approximate_randomization."""
+    bounds, sample, run = of([fb.mean(row) for row in scores], by=BY)
+    found = swapped(bounds, sample, run, sample.slices)
+    for s, t in combinations(range(4), 2):
+        pair = fb.approximate_randomization(scores[s], scores[t], by=BY, n_resamples=40, rng=SEED)
+        for cell, one in enumerate(pair.values()):
+            np.testing.assert_allclose(
+                found.pairs[cell](s, t), one.replicates, rtol=0, atol=one.rounding
+            )
+
+
+def test_permuted__slices(scores: np.ndarray) -> None:
+    """Units are numbered slice by slice; each has the order of its number."""
+    bounds, sample, run = of([fb.mean(row) for row in scores], by=BY)
+    found = permuted(bounds, sample, run, sample.slices)
+    rows = np.argsort(BY, kind="stable")
+    for r in (0, 39):
+        orders = np.array([permutation(unit, 4, r) for unit in range(N_ROWS)])
+        got = scores[orders.T, rows]
+        for cell in range(3):
+            own = got[:, BY[rows] == cell].mean(axis=1)
+            for s, t in combinations(range(4), 2):
+                difference = found.pairs[cell](s, t)[r]
+                assert abs(difference - (own[s] - own[t])) < 60 * 60 * 5 * 1.2e-16
+
+
+def test_compare__randomized_slices(scores: np.ndarray) -> None:
+    """Slices and all rows have the p-values of the pair alone."""
+    systems = {"a": scores[0], "b": scores[1], "c": scores[2]}
+    options: dict[str, Any] = {"n_resamples": 200, "rng": SEED}
+    found = fb.compare(systems, by=BY, test="randomization", correction="none", **options)
+    columns = found.pairs.to_columns()
+    named = zip(columns["a"], columns["b"], columns["pvalue"], strict=True)
+    chosen = [p for a, b, p in named if (a, b) == ("a", "c")]
+    pair = fb.approximate_randomization(scores[0], scores[2], by=BY, **options)
+    assert chosen[1:] == [one.pvalue for one in pair.values()]
+    # All rows differ, so even the swaps are the same.
+    assert chosen[0] == pair.total.pvalue

@@ -298,3 +298,13 @@ def test_acceleration__overflow() -> None:
     assert result.acceleration is not None
     assert math.isnan(result.acceleration)
     assert result.confidence_interval.method == "percentile"
+
+
+def test_detectable_effect() -> None:
+    """2.80 standard errors, two-sided at 0.05 with power 0.8 (Bloom 1995)."""
+    a, b = np.random.default_rng(0).normal(size=(2, 50))
+    result = fb.paired_bootstrap(a, b, rng=0, n_resamples=99)
+    # 1 - 0.95 is 0.05 but for its last bits.
+    assert result.detectable_effect == pytest.approx(fb.minimum_detectable_effect(result), 1e-12)
+    assert result.detectable_effect / result.standard_error == pytest.approx(2.8016, abs=5e-5)
+    assert result.to_dict()["detectable_effect"] == result.detectable_effect

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source, load
 from fastboot.intervals import ConfidenceInterval
-from fastboot.rendering import short, shown_pvalue
+from fastboot.rendering import bracketed, short, shown_pvalue
 from fastboot.reports import Report
 
 __all__ = [
@@ -90,7 +90,7 @@ def interval_words(interval: ConfidenceInterval, name: str = "") -> str:
     """Return "95% interval [0.1, 0.3]", or that there is none."""
     low, high, level = interval[:3]
     words = f"{100 * level:g}% {name}{' ' if name else ''}interval"
-    return f"{words} undefined" if math.isnan(low) else f"{words} [{short(low)}, {short(high)}]"
+    return f"{words} undefined" if math.isnan(low) else f"{words} {bracketed(low, high)}"
 
 
 def pvalue_words(pvalue: float, alternative: str) -> str:

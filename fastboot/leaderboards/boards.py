@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fastboot.intervals import interval, standard_error
 from fastboot.leaderboards.corrections import Pairs as Differences
 from fastboot.leaderboards.corrections import Rows, adjust_pvalues, max_t, simultaneous_intervals
-from fastboot.leaderboards.many_systems import PairReplicates
+from fastboot.leaderboards.many_systems import PairReplicates, Randomized
 from fastboot.pvalues import pvalue
 from fastboot.rendering import count
 from fastboot.resampling import Answer
@@ -137,7 +137,7 @@ def board_of(
     rows: slice,
     cell: int,
     *,
-    randomized: tuple[PairReplicates, int, str] | None,
+    randomized: Randomized | None,
     higher: bool,
     against: str,
     correction: str,
@@ -158,7 +158,7 @@ def board_of(
         first=np.array([i for i, _ in places]),
         second=np.array([j for _, j in places]),
     )
-    null = _Null(randomized, drawn, places, answer)
+    null = _Null(randomized, cell, drawn, places, answer)
     limits, pvalues = np.empty((len(places), 2)), np.empty(len(places))
     undefined = np.empty(len(places), np.int64)
     for place, (i, j) in enumerate(places):
@@ -248,7 +248,8 @@ class _Null:
 
     def __init__(
         self,
-        randomized: tuple[PairReplicates, int, str] | None,
+        randomized: Randomized | None,
+        cell: int,
         drawn: Differences,
         places: Sequence[tuple[int, int]],
         answer: Answer,
@@ -259,8 +260,8 @@ class _Null:
         self.kind, self.exact = "bootstrap", False
         self.words = count(self.n, "resample")
         if randomized is not None:
-            difference, self.n, self.path = randomized
-            self.rows = _Randomized(difference, places)
+            self.n, self.path = randomized.n_replicates, randomized.path
+            self.rows = _Randomized(randomized.pairs[cell], places)
             self.kind = "permutations" if self.path == "permutations" else "swaps"
             self.exact = self.path == "enumeration"
             change = f"{'' if self.exact else 'random '}{self.kind.removesuffix('s')}"

@@ -159,7 +159,7 @@ def compare(
     design = check_design(data, groups=groups, strata=strata, by=by)
     statistics = [statistic for row in asked.values() for statistic in row]
     if test == "randomization":
-        _check_randomizable(asked, sliced=by is not None)
+        _check_randomizable(asked)
     n = len(names)
     alike = [tuple(range(m * n, (m + 1) * n)) for m in range(len(asked))]
     sample = take(
@@ -240,7 +240,7 @@ def _boards(
             randomized = None
             if test == "randomization":
                 way = swapped if null == "swaps" else permuted
-                randomized = way(sample.bounds[rows], sample, run)
+                randomized = way(sample.bounds[rows], sample, run, cells)
             for cell in range(answer.estimates.shape[1]):
                 yield board_of(
                     metric,
@@ -348,11 +348,7 @@ def _directions(higher: Any, metrics: Sequence[str]) -> dict[str, bool]:
     }
 
 
-def _check_randomizable(asked: Mapping[str, Sequence[Statistic]], *, sliced: bool) -> None:
-    if sliced:
-        raise ValueError(
-            "`by` and test='randomization': slices are compared by the bootstrap; leave one out"
-        )
+def _check_randomizable(asked: Mapping[str, Sequence[Statistic]]) -> None:
     for row in asked.values():
         if not isinstance(row[0], Additive):
             raise TypeError(

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastboot import engine
+from fastboot.designs import Slices
 from fastboot.observation import totals_of, units_of
 from fastboot.paths import Run, swap
 from fastboot.sample import Sample
@@ -27,7 +28,7 @@ from fastboot.statistics.estimand import Estimand, placed
 from fastboot.units import Layout, Units
 from fastboot.weights import key_of
 
-__all__ = ["PairReplicates", "check_permutable", "permuted", "swapped"]
+__all__ = ["PairReplicates", "Randomized", "check_permutable", "permuted", "swapped"]
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +42,22 @@ _PERMUTED = 4.0
 _CACHED = 1 << 17
 
 
-def swapped(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairReplicates, int, str]:
+class Randomized(NamedTuple):
+    """Replicates of a randomization.
+
+    pairs : for each cell, the differences of any pair
+    n_replicates : number of replicates
+    path : the path that ran
+    """
+
+    pairs: tuple[PairReplicates, ...]
+    n_replicates: int
+    path: str
+
+
+def swapped(
+    bounds: Sequence[Bound], sample: Sample, run: Run, cells: Slices | None = None
+) -> Randomized:
     """Return the differences of all pairs under common swaps.
 
     Parameters
@@ -51,43 +67,47 @@ def swapped(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairRepl
     sample
         What is swapped.
     run
-        How to run; all swaps are enumerated where they are few.
-
-    Returns
-    -------
-    tuple
-        The differences, the number of replicates, and the path.
+        How to run; all swaps are enumerated where they are few, and there are no slices.
+    cells
+        Slices to answer apart.
     """
-    layout = sample.arrange().layout
+    if cells is not None:
+        run = run._replace(path="weights")  # one way for all slices, never enumerated
+    layout = sample.arrange(cells).layout
     terms, places = placed(bounds)
     raw = Estimand(terms, [0.0] * len(terms), (), _n_sums(terms), _stacked)
     units = units_of(raw, layout, drawn_vary=True)
     differing = _differing(units, places, layout)
     found = swap(raw, units, lambda *_: [], layout, differing, 0, run)
-    moved = _by_term(found.values[:, 0], terms)
-    totals = [total[..., None] for total in _flat(totals_of(terms, sample.n_rows, None))]
+    moved = _by_term(found.values, terms)
+    totals = [total[..., None] for total in totals_of(terms, sample.n_rows, cells)]
 
-    def difference(s: int, t: int) -> Floats:
-        mine, theirs = places[s], places[t]
-        gained = [totals[i] - moved[i] + moved[j] for i, j in zip(mine, theirs, strict=True)]
-        lost = [totals[j] - moved[j] + moved[i] for i, j in zip(mine, theirs, strict=True)]
-        return _value(bounds[s], gained) - _value(bounds[t], lost)
+    def of_cell(cell: int) -> PairReplicates:
+        own = [
+            (total[..., cell, :], m[..., cell, :]) for total, m in zip(totals, moved, strict=True)
+        ]
 
-    return difference, found.values.shape[2], found.path
+        def difference(s: int, t: int) -> Floats:
+            pairs = [(own[i], own[j]) for i, j in zip(places[s], places[t], strict=True)]
+            gained = [total - m + theirs for (total, m), (_, theirs) in pairs]
+            lost = [total - m + mine for (_, mine), (total, m) in pairs]
+            return _value(bounds[s], gained) - _value(bounds[t], lost)
+
+        return difference
+
+    pairs = tuple(of_cell(cell) for cell in range(layout.n_cells))
+    return Randomized(pairs, found.values.shape[2], found.path)
 
 
-def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairReplicates, int, str]:
+def permuted(
+    bounds: Sequence[Bound], sample: Sample, run: Run, cells: Slices | None = None
+) -> Randomized:
     """Return the differences of all pairs under permutations of all systems within each unit.
 
     Parameters
     ----------
-    bounds, sample, run
+    bounds, sample, run, cells
         As in `swapped`; the statistic has no tallies.
-
-    Returns
-    -------
-    tuple
-        The differences, the number of replicates, and the path.
 
     Raises
     ------
@@ -98,7 +118,7 @@ def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairRep
     from fastboot.kernels.philox import SUPERBLOCK
 
     check_permutable(bounds)
-    layout = sample.arrange().layout
+    layout = sample.arrange(cells).layout
     n_systems, n_terms = len(bounds), len(bounds[0].terms)
     by_unit = np.empty((layout.n_units, n_systems * n_terms))
     for system, bound in enumerate(bounds):
@@ -110,36 +130,37 @@ def permuted(bounds: Sequence[Bound], sample: Sample, run: Run) -> tuple[PairRep
                 rows if codes is None else np.bincount(codes, rows, layout.n_units)
             )
     by_unit.flags.writeable = False
-    sums = np.zeros((n_systems * n_terms, run.n_resamples))
+    sums = np.zeros((layout.n_cells, n_systems * n_terms, run.n_resamples))
     key = key_of(run.sequence)
     # A power of two, so that no step reaches into the next superblock.
     step = min(SUPERBLOCK, 1 << (max(1, _CACHED // by_unit.strides[0]).bit_length() - 1))
-    edges = [*range(0, layout.n_units, step), layout.n_units]
+    edges = np.union1d(np.arange(0, layout.n_units, step), layout.cell_offsets)
+    cell_of_step = np.searchsorted(layout.cell_offsets, edges[:-1], side="right") - 1
+    steps = list(zip(cell_of_step.tolist(), pairwise(edges.tolist()), strict=True))
 
     def task(r: range) -> Iterator[int]:
-        part = np.zeros((len(sums), len(r)))
-        for start, stop in pairwise(edges):
-            add_permuted_sums(by_unit, n_systems, start, stop, r.start, *key, part)
+        part = np.zeros((*sums.shape[:2], len(r)))
+        for cell, (start, stop) in steps:
+            add_permuted_sums(by_unit, n_systems, start, stop, r.start, *key, part[cell])
             yield len(r)
-        sums[:, r.start : r.stop] = part
+        sums[:, :, r.start : r.stop] = part
 
     engine.run(
         task,
-        n_steps=len(edges) - 1,
+        n_steps=len(steps),
         n_replicates=run.n_resamples,
-        seconds=1e-9 * _PERMUTED * n_systems * min(step, layout.n_units),
+        seconds=1e-9 * _PERMUTED * n_systems * layout.n_units / len(steps),
         n_threads=run.n_threads,
         progress=run.progress,
     )
 
-    def difference(s: int, t: int) -> Floats:
-        own = (
-            _value(bounds[system], list(sums[system * n_terms : (system + 1) * n_terms]))
-            for system in (s, t)
-        )
-        return next(own) - next(own)
+    def of_cell(own: Floats) -> PairReplicates:
+        def value(system: int) -> Floats:
+            return _value(bounds[system], list(own[system * n_terms : (system + 1) * n_terms]))
 
-    return difference, run.n_resamples, "permutations"
+        return lambda s, t: value(s) - value(t)
+
+    return Randomized(tuple(map(of_cell, sums)), run.n_resamples, "permutations")
 
 
 def check_permutable(bounds: Sequence[Bound]) -> None:
@@ -163,7 +184,7 @@ def _stacked(sums: Sequence[Any], _: Sequence[Any], shape: tuple[int, ...]) -> F
 
 
 def _by_term(values: Floats, terms: Sequence[Any]) -> list[Floats]:
-    """Cut the rows of stacked sums into terms: shape (n_replicates,), or one axis more."""
+    """Cut the rows of stacked sums into terms: shape (n_cells, n_replicates), or one axis more."""
     found, start = [], 0
     for term in terms:
         if isinstance(term, Tally):
@@ -173,10 +194,6 @@ def _by_term(values: Floats, terms: Sequence[Any]) -> list[Floats]:
             found.append(values[start])
             start += 1
     return found
-
-
-def _flat(totals: Sequence[Any]) -> list[Any]:
-    return [total[..., 0] for total in totals]
 
 
 def _value(bound: Bound, sums: Sequence[Any]) -> Floats:
