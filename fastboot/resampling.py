@@ -102,7 +102,7 @@ def bootstrap_answer(
     run: Run,
     *,
     cells: Slices | None = None,
-    method: str,
+    method: str | None,
     scale: Floats,
 ) -> Answer:
     """Resample by the sample's design; warn of undefined replicates.
@@ -123,7 +123,7 @@ def resample(
     run: Run,
     *,
     cells: Slices | None = None,
-    method: str,
+    method: str | None,
     scale: Floats,
 ) -> Answer:
     """Resample by the sample's design.
@@ -139,7 +139,8 @@ def resample(
     cells
         Slices to answer apart.
     method
-        Of the interval: what "bca" and "studentized" need is computed whatever it costs.
+        Of the interval: what "bca" and "studentized" need is computed whatever it costs; None for
+        replicates alone, without leave-one-out values and formulas.
     scale
         Size of the values, shape (n_values, n_cells): of both systems, for a difference.
     """
@@ -183,14 +184,18 @@ def resample(
         estimates=observed(target, sample, cells),
         replicates=replicates.values,
         path=replicates.path,
-        influence=_influence(target, sample, arrangement, seen, bca=method == "bca"),
+        influence=None if method is None else _influence(
+            target, sample, arrangement, seen, bca=method == "bca"
+        ),
         rounding=rounding(target, seen, np.maximum(scale, _largest(replicates.values)),
                           sample.n_rows),
         n_rows=rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
         remarks=remarks,
         components=parts,
-        errors=_linear_errors(target, sample, arrangement, seen, wanted=method == "studentized"),
+        errors=None if method is None else _linear_errors(
+            target, sample, arrangement, seen, wanted=method == "studentized"
+        ),
         replicate_errors=errors,
         proportions=_proportions(questions, sample),
     )  # fmt: skip

@@ -363,4 +363,4 @@ def _resample(
 ) -> Answer:
     estimates = observe(sample.bounds, sample, cells)
     scale = np.nan_to_num(np.abs(estimates))
-    return bootstrap_answer(questions, sample, run, cells=cells, method="percentile", scale=scale)
+    return bootstrap_answer(questions, sample, run, cells=cells, method=None, scale=scale)
