@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import inspect
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -230,7 +231,7 @@ def test_association__picklable(make: Any) -> None:
     rows = np.arange(8), np.arange(8)[::-1]
     statistic = pickle.loads(pickle.dumps(make(*rows)))  # noqa: S301 - our own bytes
     assert observed(statistic) == observed(make(*rows))
-    first, second = make.__code__.co_varnames[:2]
+    first, second = inspect.signature(make).parameters
     assert repr(make("u", "v")) == (
         f"{make.__name__}(`{first}` (column 'u'), `{second}` (column 'v'))"
     )
