@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import inspect
+import math
 import pickle
 from collections.abc import Callable
 from typing import Any
