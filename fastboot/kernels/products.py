@@ -33,8 +33,10 @@ def _multiply(weights, terms, start, n_units, tile, sums):
     for begin in range(0, n_units, _TILE):
         size = min(_TILE, n_units - begin)
         for r in range(_REPLICATES):
+            # Slices: an index that might be negative keeps the loop from vectorising.
+            numbers, line = weights[r, begin : begin + size], tile[r]
             for unit in range(size):
-                tile[r, unit] = weights[r, begin + unit]
+                line[unit] = numbers[unit]
         for k in range(0, sums.shape[0], 2):
             # Two terms and four replicates at once: six loads for eight products. The last of an
             # odd number of terms goes twice.
