@@ -100,7 +100,7 @@ class Blocks(_Filler):
     param_names = ("rows per block",)
 
     def filler(self, length: int) -> Callable[[int, np.ndarray], None]:
-        return lambda first, weights: fill_block_weights(length, True, first, *KEY, weights)  # noqa: FBT003
+        return lambda first, weights: fill_block_weights(length, True, first, *KEY, weights)  # noqa: FBT003 - kernels take no names
 
 
 class Stationary(_Filler):
