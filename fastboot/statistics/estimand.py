@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.scanned import Scanned, difference
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound, evaluate
@@ -30,7 +32,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+# Objects, not closures: a value is sent to where blocks of rows are worked on.
 Value = Callable[[Sequence[Any], Sequence[Any], tuple[int, ...]], Floats]
+Size = Callable[[Term], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +96,73 @@ class Estimand:
     n_cells: int | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class _OfSums:
+    """The value of an additive statistic whose terms stand at these places."""
+
+    statistic: Additive
+    places: tuple[int, ...]
+
+    def __call__(
+        self, sums: Sequence[Any], _: Sequence[Any], shape: tuple[int, ...]
+    ) -> Floats:
+        return evaluate(self.statistic, [sums[place] for place in self.places], shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfWeights:
+    """The value of a statistic of row weights."""
+
+    place: int
+
+    def __call__(self, _: Sequence[Any], weighted: Sequence[Any], __: tuple[int, ...]) -> Floats:
+        found: Floats = weighted[self.place]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Undefined:
+    """Of missing values."""
+
+    n_values: int
+
+    def __call__(self, _: Sequence[Any], __: Sequence[Any], shape: tuple[int, ...]) -> Floats:
+        return np.full((self.n_values, *shape), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gap:
+    """The difference of two values."""
+
+    first: Value
+    second: Value
+
+    def __call__(
+        self, sums: Sequence[Any], weighted: Sequence[Any], shape: tuple[int, ...]
+    ) -> Floats:
+        return self.first(sums, weighted, shape) - self.second(sums, weighted, shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Together:
+    """All values, one after the other."""
+
+    each: tuple[Value, ...]
+
+    def __call__(
+        self, sums: Sequence[Any], weighted: Sequence[Any], shape: tuple[int, ...]
+    ) -> Floats:
+        return np.concatenate([value(sums, weighted, shape) for value in self.each])
+
+
 class _Builder:
     """Collects terms and weighted statistics, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: Size | None = None) -> None:
         self.terms: list[Term] = []
         self.sizes: list[float] = []
         self.weighted: list[Bound] = []
+        self.size = size or _size
 
     def place(self, term: Term, size: float | None = None) -> int:
         """Return where a term stands, adding it if it is new."""
@@ -108,25 +172,23 @@ class _Builder:
                     self.sizes[place] = max(self.sizes[place], size)
                 return place
         self.terms.append(term)
-        self.sizes.append(_size(term) if size is None else size)
+        self.sizes.append(self.size(term) if size is None else size)
         return len(self.terms) - 1
 
     def getter(self, one: Bound) -> Value:
         """Return how to compute the values of one statistic."""
         statistic = one.statistic
         if one.missing:
-            return lambda _sums, _weighted, shape: np.full((one.n_values, *shape), np.nan)
+            return _Undefined(one.n_values)
         if isinstance(statistic, Additive):
-            places = [self.place(term) for term in one.terms]
-            return lambda sums, _, shape: evaluate(
-                statistic, [sums[place] for place in places], shape
-            )
-        index = len(self.weighted)
+            return _OfSums(statistic, tuple(self.place(term) for term in one.terms))
         self.weighted.append(one)
-        return lambda _sums, weighted, _shape: weighted[index]
+        return _OfWeights(len(self.weighted) - 1)
 
 
-def estimand(questions: Sequence[Question], n_rows: int) -> Estimand:
+def estimand(
+    questions: Sequence[Question], n_rows: int, size: Size | None = None
+) -> Estimand:
     """Put questions together.
 
     Parameters
@@ -135,14 +197,16 @@ def estimand(questions: Sequence[Question], n_rows: int) -> Estimand:
         What to estimate.
     n_rows
         Rows of the columns.
+    size
+        From a term to the sum of its absolute values, where they are not in memory.
 
     Raises
     ------
     ValueError
         Terms sum to more than float64 holds.
     """
-    builder = _Builder()
-    getters = []
+    builder = _Builder(size)
+    getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
         if b is None:
@@ -150,24 +214,17 @@ def estimand(questions: Sequence[Question], n_rows: int) -> Estimand:
         elif share_all_but_first(a, b) and not (a.missing or b.missing):
             getters.append(_fused(builder, a, b, n_rows))
         else:
-            getters.append(_gap(builder.getter(a), builder.getter(b)))
+            getters.append(_Gap(builder.getter(a), builder.getter(b)))
     sizes = [
         n_rows * size if isinstance(term, float) else size
         for term, size in zip(builder.terms, builder.sizes, strict=True)
     ]
-
-    def value(sums: Sequence[Any], weighted: Sequence[Any], shape: tuple[int, ...]) -> Floats:
-        return np.concatenate([get(sums, weighted, shape) for get in getters])
-
+    value = _Together(tuple(getters))
     return Estimand(builder.terms, sizes, builder.weighted, _n_values(questions), value)
 
 
 def _n_values(questions: Sequence[Question]) -> int:
     return sum(question.a.n_values for question in questions)
-
-
-def _gap(first: Value, second: Value) -> Value:
-    return lambda *drawn: first(*drawn) - second(*drawn)
 
 
 def _fused(builder: _Builder, a: Bound, b: Bound, n_rows: int) -> Value:
@@ -177,13 +234,11 @@ def _fused(builder: _Builder, a: Bound, b: Bound, n_rows: int) -> Value:
     assert not isinstance(x, Tally)
     assert not isinstance(y, Tally)
     size = sum(
-        _size(term) if isinstance(term, np.ndarray) else n_rows * _size(term) for term in (x, y)
+        n_rows * builder.size(term) if isinstance(term, float) else builder.size(term)
+        for term in (x, y)
     )
-    gap = np.subtract(x, y)
-    places = [builder.place(gap if isinstance(gap, np.ndarray) else float(gap), size)] + [
-        builder.place(term) for term in a.terms[1:]
-    ]
-    return lambda sums, _, shape: evaluate(statistic, [sums[place] for place in places], shape)
+    first = builder.place(difference(x, y), size)
+    return _OfSums(statistic, (first, *(builder.place(term) for term in a.terms[1:])))
 
 
 def placed(bounds: Sequence[Bound]) -> tuple[list[Term], list[list[int]]]:
@@ -192,7 +247,11 @@ def placed(bounds: Sequence[Bound]) -> tuple[list[Term], list[list[int]]]:
     return builder.terms, [[builder.place(term) for term in one.terms] for one in bounds]
 
 
-def moves(questions: Sequence[Question], totals: Callable[[Sequence[Term]], list[Any]]) -> Estimand:
+def moves(
+    questions: Sequence[Question],
+    totals: Callable[[Sequence[Term]], list[Any]],
+    size: Size | None = None,
+) -> Estimand:
     """Return the differences a - b after swaps, as a function of the sums of the swapped rows.
 
     Parameters
@@ -200,15 +259,18 @@ def moves(questions: Sequence[Question], totals: Callable[[Sequence[Term]], list
     questions
         Differences of two systems.
     totals
-        From terms to their sums over all rows, shape (n_cells,) or (size of a tally, n_cells).
+        From terms to their sums over all rows, shape (n_cells,) or (size of a tally, n_cells);
+        asked when a value is.
+    size
+        As in `estimand`.
 
     Returns
     -------
     Estimand
         Its weighted statistics come in pairs, after swaps: a's, b's.
     """
-    builder = _Builder()
-    getters = []
+    builder = _Builder(size)
+    getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
         assert b is not None
@@ -217,11 +279,8 @@ def moves(questions: Sequence[Question], totals: Callable[[Sequence[Term]], list
         elif isinstance(a.statistic, Additive):
             getters.append(_moved(builder, a, b, totals))
         else:
-            getters.append(_gap(builder.getter(a), builder.getter(b)))
-
-    def value(sums: Sequence[Any], weighted: Sequence[Any], shape: tuple[int, ...]) -> Floats:
-        return np.concatenate([get(sums, weighted, shape) for get in getters])
-
+            getters.append(_Gap(builder.getter(a), builder.getter(b)))
+    value = _Together(tuple(getters))
     return Estimand(builder.terms, builder.sizes, builder.weighted, _n_values(questions), value)
 
 
@@ -231,13 +290,13 @@ def _moved(
     first, second = a.statistic, b.statistic
     assert isinstance(first, Additive)
     assert isinstance(second, Additive)
-    totals_a = [total[..., None] for total in totals(a.terms)]
-    totals_b = [total[..., None] for total in totals(b.terms)]
+    known = cache(lambda: [[total[..., None] for total in totals(one.terms)] for one in (a, b)])
     gains = [_gain(builder, x, y) for x, y in zip(a.terms, b.terms, strict=True)]
     shared = share_all_but_first(a, b)
 
     def value(sums: Sequence[Any], _: Sequence[Any], shape: tuple[int, ...]) -> Floats:
         moved = [gain(sums) for gain in gains]
+        totals_a, totals_b = known()
         if shared:
             gap = totals_a[0] - totals_b[0] + 2.0 * moved[0]
             return evaluate(first, _of_shape([gap, *totals_a[1:]], a.terms, shape), shape)
@@ -266,8 +325,7 @@ def _gain(builder: _Builder, x: Term, y: Term) -> Callable[[Sequence[Any]], Any]
         return lambda sums: sums[into] - sums[out]
     assert not isinstance(x, Tally)
     assert not isinstance(y, Tally)
-    change = np.subtract(y, x)
-    place = builder.place(change if isinstance(change, np.ndarray) else float(change))
+    place = builder.place(difference(y, x))
     return lambda sums: sums[place]
 
 
@@ -295,7 +353,9 @@ def _same(x: Term, y: Term) -> bool:
     return type(x) is type(y) and x == y
 
 
-def _same_array(x: NDArray[Any], y: NDArray[Any]) -> bool:
+def _same_array(x: Any, y: Any) -> bool:
+    if isinstance(x, Scanned) or isinstance(y, Scanned):
+        return bool(x == y)
     return x is y or bool(x[0] == y[0] and x[-1] == y[-1] and np.array_equal(x, y))
 
 
@@ -316,7 +376,7 @@ def _size(term: Term) -> float:
     """Sum of absolute values over rows; the value itself of a constant term."""
     with np.errstate(over="ignore"):
         values = term.values if isinstance(term, Tally) else term
-        size = float(np.abs(values).sum())
+        size = float(total_of(np.atleast_1d(np.abs(values))))
     if math.isinf(size):
         raise ValueError("the values sum to more than float64 can hold; divide them first")
     return size
