@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 
 
 class _Pearson(Additive):
+    learns = "summaries"
     _origins = (0.0, 0.0)
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
@@ -43,6 +44,7 @@ class _Pearson(Additive):
 
 
 class _RSquared(Additive):
+    learns = "summaries"
     _origin = 0.0
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:

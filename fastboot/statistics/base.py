@@ -56,6 +56,19 @@ class Statistic:
         ]
         return f"{words(self.name)}({','.join([*map(words, self.columns), *options])})"
 
+    @property
+    def learns(self) -> str:
+        """What `bind` and `of_drawn` must know of the table before they look at rows.
+
+        "nothing"; "summaries": of a label column the labels there are (rows that have each once),
+        of a number column a :class:`~fastboot.statistics.moments.Summary`; or "rows": all of them,
+        which must then fit into memory. A class that defines one of the two and can do with less
+        than rows says so by overriding this.
+        """
+        own = type(self)
+        plain = own.bind is Statistic.bind and own.of_drawn is Statistic.of_drawn
+        return "nothing" if plain else "rows"
+
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:  # noqa: ARG002 - for subclasses
         """Return the statistic as it is for given columns; this one, by default.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
 
-__all__ = ["Bound", "bound", "evaluate"]
+__all__ = ["Bound", "bound", "evaluate", "rehearse", "row_terms", "weighed"]
 
 Floats = NDArray[np.float64]
 
@@ -84,19 +84,27 @@ def bound(
     """
     ready = statistic.bind(systems)
     if isinstance(ready, Additive):
-        terms = _checked(ready, ready.terms(*columns), n_rows, may_be_nan=may_be_nan)
-        _rehearse(ready, terms)
+        terms = row_terms(ready, columns, n_rows, may_be_nan=may_be_nan)
+        rehearse(ready, terms)
         missing = may_be_nan and any(map(_has_nan, terms))
-        if factors is not None:
-            terms = [_times(term, factors) for term in terms]
-        return Bound(ready, columns, terms, missing)
+        return Bound(ready, columns, weighed(terms, factors), missing)
     missing = may_be_nan and any(
         isinstance(column, np.ndarray) and bool(np.isnan(column).any()) for column in columns
     )
     return Bound(ready, columns, (), missing)
 
 
-def _checked(statistic: Additive, returned: Any, n_rows: int, *, may_be_nan: bool) -> list[Term]:
+def row_terms(
+    statistic: Additive, columns: Sequence[Any], n_rows: int, *, may_be_nan: bool = False
+) -> list[Term]:
+    """Return the terms of rows, checked; the statistic knows the table they are of.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `bound`.
+    """
+    returned: Any = statistic.terms(*columns)
     if not isinstance(returned, tuple | list) or not returned:
         raise TypeError(
             f"{statistic.name}.terms() returned {type(returned).__name__}; return a tuple with "
@@ -158,11 +166,16 @@ def _has_nan(term: Term) -> bool:
     return bool(np.isnan(values).any())
 
 
-def _times(term: Term, factors: Floats) -> Term:
-    """Weigh the rows of a term."""
-    if isinstance(term, Tally):
-        return Tally(term.codes, term.size, term.values * factors)
-    return term * factors
+def weighed(terms: Sequence[Term], factors: Floats | None) -> Sequence[Term]:
+    """Return terms of rows that have weights, shape (n_rows,), or None."""
+    if factors is None:
+        return terms
+    return [
+        Tally(term.codes, term.size, term.values * factors)
+        if isinstance(term, Tally)
+        else term * factors
+        for term in terms
+    ]
 
 
 def evaluate(statistic: Additive, sums: Sequence[Any], shape: tuple[int, ...]) -> Floats:
@@ -198,7 +211,7 @@ def _row(value: Floats, shape: tuple[int, ...]) -> Floats:
     return np.broadcast_to(value, shape)[None]
 
 
-def _rehearse(statistic: Additive, terms: Sequence[Term]) -> None:
+def rehearse(statistic: Additive, terms: Sequence[Term]) -> None:
     """Refuse a `finish` that does not work on arrays, before any resampling."""
     shape = (2,)
     sums = [

@@ -52,6 +52,7 @@ class ByClass(Additive):
         Shape (n_classes,): the class has gold rows, in every system.
     """
 
+    learns = "summaries"
     only_listed: ClassVar[bool] = False
     classes: tuple[Any, ...]
     in_gold: NDArray[np.bool_]

@@ -27,6 +27,11 @@ class _Combination(Additive):
     def n_terms(self) -> int:
         return sum(statistic.n_terms for statistic in self._statistics)
 
+    @property
+    def learns(self) -> str:
+        known = {statistic.learns for statistic in self._statistics}
+        return next(word for word in ("rows", "summaries", "nothing") if word in known)
+
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         bound = copy.copy(self)
         shares = zip(*map(self._shares, systems), strict=True)

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 
 class _Variance(Additive):
+    learns = "summaries"
+
     def __init__(self, values: Source, ddof: float, name: str) -> None:
         if isinstance(ddof, bool) or not isinstance(ddof, int | float | np.integer | np.floating):
             raise TypeError(f"`ddof` is {ddof!r}; it must be a number (0, or 1 for a sample)")
@@ -53,6 +55,8 @@ class _Deviation(_Variance):
 
 
 class _Skewness(Additive):
+    learns = "summaries"
+
     def __init__(self, values: Source, *, bias: bool) -> None:
         if not isinstance(bias, bool | np.bool_):
             raise TypeError(f"`bias` is {bias!r}; it must be True or False")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.blocks import total_of
 from fastboot.scanned import Scanned, difference
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic

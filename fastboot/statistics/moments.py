@@ -3,17 +3,23 @@
 The sum of squares about a mean is a difference of sums, and loses the digits of (mean / standard
 deviation)^2. Columns that lie far from 0 are therefore moved by a constant first, which the value
 does not depend on. Systems whose rows are swapped are moved alike (`Statistic.bind`).
+
+The constant is read off a summary of the column, made block by block: it is the same whether the
+column is in memory or read from files piece by piece.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["origin", "spread"]
+from fastboot.blocks import BLOCK
+
+__all__ = ["Summary", "origin", "spread", "summary"]
 
 # A mean this many standard deviations from 0 costs 65,536 roundings of 1.1e-16, 11 digits remain,
 # and is more than scores have: they stay as they are. Also, 256**2 * 2**-20 is well below 1:
@@ -22,14 +28,57 @@ _FAR = 256.0
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
-def origin(name: str, *columns: NDArray[np.float64]) -> float:
+class Summary(NamedTuple):
+    """Of a number column.
+
+    n : rows
+    mean : of them
+    squares : sum of squares about the mean
+    low, high : the extremes
+    """
+
+    n: int
+    mean: float
+    squares: float
+    low: float
+    high: float
+
+    def join(self, other: Summary) -> Summary:
+        """Return the summary of both (Chan, Golub and LeVeque 1983)."""
+        n = self.n + other.n
+        apart = other.mean - self.mean
+        return Summary(
+            n,
+            self.mean + apart * (other.n / n),
+            self.squares + other.squares + apart * apart * (self.n * (other.n / n)),
+            min(self.low, other.low),
+            max(self.high, other.high),
+        )
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused by name later
+def summary(values: NDArray[np.float64]) -> Summary:
+    """Return the summary of a column, shape (n,), n at least 1."""
+    blocks = (values[start : start + BLOCK] for start in range(0, values.size, BLOCK))
+    return reduce(Summary.join, map(_of_block, blocks))
+
+
+def _of_block(values: NDArray[np.float64]) -> Summary:
+    mean = float(values.mean())
+    about = values - mean
+    squares = float((about * about).sum())
+    return Summary(values.size, mean, squares, float(values.min()), float(values.max()))
+
+
+def origin(name: str, *columns: NDArray[np.float64] | Summary) -> float:
     """Return the constant to subtract: the roundest number near the columns, 0 if that is near.
 
     The number with the fewest binary digits within 256 standard deviations of each column's mean,
     so that the subtraction is exact. A constant column is near any number.
 
     name : of the statistic, for the message
-    columns : shape (n_rows,) each: one system's, or those of all systems that are swapped
+    columns : shape (n_rows,) each, or summaries: one system's, or those of all systems that are
+        swapped
 
     Raises
     ------
@@ -37,11 +86,11 @@ def origin(name: str, *columns: NDArray[np.float64]) -> float:
         No number is near all columns.
     """
     low, high = -math.inf, math.inf
-    for values in columns:
-        with np.errstate(over="ignore"):  # what overflows is refused by name later
-            mean, far = float(values.mean()), _FAR * float(values.std())
-        if far > 0.0 and values.min() < values.max():
-            low, high = max(low, mean - far), min(high, mean + far)
+    for column in columns:
+        of = column if isinstance(column, Summary) else summary(column)
+        far = _FAR * math.sqrt(of.squares / of.n)
+        if far > 0.0 and of.low < of.high:
+            low, high = max(low, of.mean - far), min(high, of.mean + far)
     if low > high:
         raise ValueError(
             f"{name}: a column of `a` or `b` lies more than {_FAR:g} standard deviations from 0, "
