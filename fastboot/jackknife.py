@@ -7,18 +7,21 @@ instead of single ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.blocks import blocks_of, joined
 from fastboot.statistics.estimand import Estimand
 from fastboot.units import Layout, Tally, Units
 
 __all__ = [
     "Influence",
+    "block_powers",
     "influence",
+    "influence_of_powers",
     "influence_of_weights",
     "leave_one_out",
     "listed",
@@ -79,20 +82,110 @@ def influence(estimand: Estimand, units: Units) -> Influence:
     layout = units.layout
     totals = units.totals()
     n_listed = layout.n_units if units.counts is None else units.counts.size
-    step = max(_LEAST_UNITS, _CHUNK // max(1, units.n_sums))
+    powers: Floats = (
+        joined(block_powers(estimand, totals, units, *block) for block in blocks_of(0, n_listed))
+        if layout.sizes.size == 1
+        else _powers_of_parts(estimand, totals, units)
+    )
+    return influence_of_powers(estimand, totals, layout, powers)
+
+
+def block_powers(
+    estimand: Estimand, totals: Sequence[Any], units: Units, start: int, stop: int
+) -> Floats:
+    """Return the sums of powers of changes over a block of units of one part.
+
+    Parameters
+    ----------
+    estimand
+        Without statistics of row weights.
+    totals
+        Sums of all terms over all units, as `Units.totals` has them.
+    units
+        The block among others, or alone.
+    start, stop
+        The block's first listed unit, and the one after its last.
+
+    Returns
+    -------
+    array
+        Sums of change, change^2 and change^3, shape (3, n_values, 1).
+    """
+    powers = np.zeros((3, estimand.n_values, 1))
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 it is undefined
+        observed = estimand.value(totals, [], (1,))
+        for first, last in _chunks(units, start, stop):
+            change = observed - _left_out(estimand, totals, units, first, last)
+            for power, product in zip(powers, _products(change, units, first, last), strict=True):
+                power[:, 0] += product.sum(axis=1)
+    return powers
+
+
+def influence_of_powers(
+    estimand: Estimand, totals: Sequence[Any], layout: Layout, powers: Floats
+) -> Influence:
+    """Return the sums about the means of the parts.
+
+    Parameters
+    ----------
+    estimand, totals
+        As in `block_powers`.
+    layout
+        Of the units.
+    powers
+        Sums of `block_powers` over all blocks of each part, shape (3, n_values, n_parts).
+    """
+    cells, n_cells, sizes = layout.cell_of_part, layout.n_cells, layout.sizes
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 it is undefined
+        observed = estimand.value(totals, [], (n_cells,))
+        first, second, third = powers
+        mean = first / sizes
+        about_2 = second - sizes * mean**2
+        about_3 = third - 3.0 * mean * second + 2.0 * sizes * mean**3
+        first_parts = np.searchsorted(cells, np.arange(n_cells))
+        squares = np.add.reduceat(about_2, first_parts, axis=1)
+        cubes = np.add.reduceat(about_3, first_parts, axis=1)
+        n_units = np.bincount(cells, sizes, n_cells)
+        smallest = n_units * (n_units * _EPSILON * np.abs(observed)) ** 2
+    return Influence(squares, cubes, smallest)
+
+
+def _powers_of_parts(estimand: Estimand, totals: Sequence[Any], units: Units) -> Floats:
+    """Sums of powers of changes in each of several parts, shape (3, n_values, n_parts)."""
+    layout = units.layout
+    powers = np.zeros((3, estimand.n_values, layout.sizes.size))
     with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 it is undefined
         observed = estimand.value(totals, [], (layout.n_cells,))
-        sums = _PartSums(observed, layout)
-        for start in range(0, n_listed, step):
-            stop = min(start + step, n_listed)
-            parts = _parts(units, start, stop)
+        for first, last in _chunks(units, 0, layout.n_units):
+            parts = np.searchsorted(layout.offsets, np.arange(first, last), side="right") - 1
             cells = layout.cell_of_part[parts]
-            single = units.expand(listed(units, start, stop), 1)
-            left = [total[..., cells] - own for total, own in zip(totals, single, strict=True)]
-            value = estimand.value(left, [], (stop - start,))
-            counts = None if units.counts is None else units.counts[start:stop]
-            sums.add(observed[:, cells] - value, parts, counts)
-        return sums.influence(layout.sizes)
+            own = [total[..., cells] for total in totals]
+            change = observed[:, cells] - _left_out(estimand, own, units, first, last)
+            for power, product in zip(powers, _products(change, units, first, last), strict=True):
+                for value, one in enumerate(product):
+                    power[value] += np.bincount(parts, one, layout.sizes.size)
+    return powers
+
+
+def _chunks(units: Units, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    step = max(_LEAST_UNITS, _CHUNK // max(1, units.n_sums))
+    for first in range(start, stop, step):
+        yield first, min(first + step, stop)
+
+
+def _left_out(
+    estimand: Estimand, totals: Sequence[Any], units: Units, start: int, stop: int
+) -> Floats:
+    """Values without each of some listed units, shape (n_values, stop - start)."""
+    single = units.expand(listed(units, start, stop), 1)
+    left = [total - own for total, own in zip(totals, single, strict=True)]
+    return estimand.value(left, [], (stop - start,))
+
+
+def _products(change: Floats, units: Units, start: int, stop: int) -> tuple[Floats, ...]:
+    """Powers of the changes, times the multiplicities of the units."""
+    weighted = change if units.counts is None else units.counts[start:stop] * change
+    return weighted, weighted * change, weighted * (change * change)
 
 
 def leave_one_out(estimand: Estimand, units: Units) -> Floats:
@@ -106,19 +199,8 @@ def leave_one_out(estimand: Estimand, units: Units) -> Floats:
         Listed singly, one cell.
     """
     totals = units.totals()
-    single = units.expand(listed(units, 0, units.n_units), 1)
-    left = [total - own for total, own in zip(totals, single, strict=True)]
     observed = estimand.value(totals, [], (1,))
-    return observed - estimand.value(left, [], (units.n_units,))
-
-
-def _parts(units: Units, start: int, stop: int) -> NDArray[np.int64]:
-    """Return the part of each listed unit."""
-    layout = units.layout
-    if layout.offsets.size == 2:
-        return np.zeros(stop - start, np.int64)
-    found = np.searchsorted(layout.offsets, np.arange(start, stop), side="right") - 1
-    return found.astype(np.int64, copy=False)
+    return observed - _left_out(estimand, totals, units, 0, units.n_units)
 
 
 def listed(units: Units, start: int, stop: int) -> Floats:
@@ -132,40 +214,6 @@ def listed(units: Units, start: int, stop: int) -> Floats:
         rows = units.sparse.terms[entries] + len(units.varying)
         np.add.at(terms, (rows, unit), units.sparse.values[entries])
     return terms
-
-
-class _PartSums:
-    """Sums of powers of d in each part, for each value."""
-
-    def __init__(self, observed: Floats, layout: Layout) -> None:
-        self._observed = observed
-        self._cells = layout.cell_of_part
-        self._powers = np.zeros((3, len(observed), self._cells.size))
-
-    def add(self, change: Floats, parts: NDArray[np.int64], counts: Any) -> None:
-        """Add units: changes of shape (n_values, n), their parts, and multiplicities."""
-        weighted = change if counts is None else counts * change
-        products = weighted, weighted * change, weighted * (change * change)
-        for power, product in zip(self._powers, products, strict=True):
-            if self._cells.size == 1:
-                power[:, 0] += product.sum(axis=1)
-                continue
-            for value, own in enumerate(product):
-                power[value] += np.bincount(parts, own, self._cells.size)
-
-    def influence(self, sizes: NDArray[np.int64]) -> Influence:
-        """Return the sums about the means of the parts."""
-        first, second, third = self._powers
-        mean = first / sizes
-        about_2 = second - sizes * mean**2
-        about_3 = third - 3.0 * mean * second + 2.0 * sizes * mean**3
-        n_cells = self._observed.shape[1]
-        units = np.bincount(self._cells, sizes, n_cells)
-        first_parts = np.searchsorted(self._cells, np.arange(n_cells))
-        squares = np.add.reduceat(about_2, first_parts, axis=1)
-        cubes = np.add.reduceat(about_3, first_parts, axis=1)
-        smallest = units * (units * _EPSILON * np.abs(self._observed)) ** 2
-        return Influence(squares, cubes, smallest)
 
 
 def influence_of_weights(evaluate: Callable[[int, Floats], Floats], layout: Layout) -> Influence:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.blocks import blocks_of, joined, total_of
 from fastboot.designs import Slices
 from fastboot.measures import RowsOfCells, measure_rows
 from fastboot.sample import Sample
@@ -59,6 +60,9 @@ def totals_of(terms: Sequence[Term], n_rows: int, cells: Slices | None) -> list[
         if isinstance(term, Tally) and cells is None and np.ndim(term.values) == 0:
             counts = np.bincount(term.codes + 1, minlength=term.size + 1)[1:]
             return (counts * float(term.values))[:, None]
+        if isinstance(term, Tally) and cells is None:
+            found = joined(_tallied(term, *block) for block in blocks_of(0, n_rows))
+            return found[:, None]
         if isinstance(term, Tally):
             there = term.codes >= 0
             values = np.broadcast_to(term.values, codes.shape)[there]
@@ -66,12 +70,20 @@ def totals_of(terms: Sequence[Term], n_rows: int, cells: Slices | None) -> list[
             sums = np.bincount(places, values, term.size * n_cells)
             return sums.reshape(term.size, n_cells)
         if cells is None:
-            return np.array([term.sum() if isinstance(term, np.ndarray) else n_rows * term])
+            return np.array([total_of(term) if isinstance(term, np.ndarray) else n_rows * term])
         if isinstance(term, np.ndarray):
             return np.bincount(codes, term, n_cells)
         return np.bincount(codes, minlength=n_cells) * term
 
     return [total(term) for term in terms]
+
+
+def _tallied(tally: Tally, start: int, stop: int) -> Any:
+    """Sums of a tally whose rows have values of their own, over some of the rows."""
+    assert isinstance(tally.values, np.ndarray)
+    codes = tally.codes[start:stop]
+    there = codes >= 0
+    return np.bincount(codes[there], tally.values[start:stop][there], tally.size)
 
 
 def units_of(target: Estimand, layout: Layout, *, drawn_vary: bool) -> Units | None:

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot import engine
+from fastboot.blocks import TreeSum
 from fastboot.measures import (
     Measure,
     RowsOfCells,
@@ -316,8 +317,7 @@ def add_up(
 
     def task(r: range) -> Iterator[int]:
         sums = np.zeros((n_sums, n_cells, len(r)))
-        for addition in additions:
-            addition.add(r.start, sums)
+        for _ in _add(additions, r.start, sums):
             yield len(r)
         weighted = [np.empty((size, n_cells, len(r))) for size in sizes]
         if weighing is not None and weighted:
@@ -354,6 +354,22 @@ def add_up(
         progress=run.progress,
     )
     return Replicates(out, "+".join(sorted(paths)))
+
+
+def _add(additions: Sequence[Addition], first: int, sums: Floats) -> Iterator[None]:
+    """Add everything to sums of replicates from `first` on, and pause after each kernel call."""
+    tree = TreeSum()
+    for addition, following in zip(additions, [*additions[1:], None], strict=True):
+        if addition.superblock is None:
+            addition.add(first, sums)
+        else:
+            own = np.zeros((sums.shape[0], sums.shape[2]))
+            addition.add(first, own)
+            tree.add(addition.superblock, own)
+            if following is None or not following.superblock:  # the part ends here
+                sums[:, addition.cell] += tree.total()
+                tree = TreeSum()
+        yield
 
 
 def _weighing_seconds(estimand: Estimand, weighing: _Weighing) -> float:

@@ -19,13 +19,14 @@ rounding error of the value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.blocks import BLOCK, blocks_of, joined
 from fastboot.designs import Design
 from fastboot.jackknife import listed
 from fastboot.measures import RowsOfCells
@@ -36,6 +37,8 @@ from fastboot.units import Layout, Place, Tally, Units
 
 __all__ = [
     "LinearErrors",
+    "block_moments",
+    "block_totals",
     "check_studentized",
     "is_cheap",
     "linear_errors",
@@ -147,8 +150,8 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
             f"to {_MOST_TERMS} it can do: ask for fewer statistics at a time, or choose another "
             "method"
         )
-    starts, sizes = layout.offsets[:-1], layout.sizes
-    centres = np.add.reduceat(units.varying, starts, axis=1) / sizes
+    sizes = layout.sizes
+    centres = _sums_by_part(units.varying, layout.offsets) / sizes
     pairs = [(i, j) for i in range(n_terms) for j in range(i + 1)]
     varying = np.empty((n_terms + len(pairs), units.n_units))
     varying[:n_terms] = units.varying
@@ -270,24 +273,62 @@ def _of_sums(estimand: Estimand, units: Units, drawn: Floats | Integers) -> _Val
     return of_sums
 
 
+def _sums_by_part(terms: Floats, offsets: Integers) -> Floats:
+    """Sums of all terms over the units of each part, shape (n_terms, n_parts)."""
+    if np.diff(offsets).max() <= BLOCK:
+        return np.add.reduceat(terms, offsets[:-1], axis=1)
+    parts = [
+        joined(
+            np.add.reduceat(terms[:, first:last], [0], axis=1) for first, last in blocks_of(*part)
+        )
+        for part in pairwise(offsets)
+    ]
+    return np.concatenate(parts, axis=1)
+
+
 def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
     """Sums of all terms over the units of a part, and of products about their means."""
-    step = max(1, _CHUNK // max(1, units.n_sums))
-    chunks = [(first, min(first + step, stop)) for first in range(start, stop, step)]
-
-    def counts(first: int, last: int) -> Any:
-        return 1.0 if units.counts is None else units.counts[first:last]
-
-    totals = np.zeros(units.n_sums)
-    for chunk in chunks:
-        totals += (listed(units, *chunk) * counts(*chunk)).sum(axis=1)
+    totals: Floats = joined(block_totals(units, *block) for block in blocks_of(start, stop))
     n_units = stop - start if units.counts is None else units.counts.sum()
-    centre = (totals / n_units)[:, None]
+    centre = totals / n_units
+    return totals, joined(block_moments(units, centre, *block) for block in blocks_of(start, stop))
+
+
+def block_totals(units: Units, start: int, stop: int) -> Floats:
+    """Return the sums of all terms over a block of listed units, shape (n_sums,)."""
+    totals = np.zeros(units.n_sums)
+    for chunk in _chunks(units, start, stop):
+        totals += (listed(units, *chunk) * _multiplicities(units, *chunk)).sum(axis=1)
+    return totals
+
+
+def block_moments(units: Units, centre: Floats, start: int, stop: int) -> Floats:
+    """Return the sums of products of terms over a block of listed units, shape (n_sums, n_sums).
+
+    Parameters
+    ----------
+    units
+        The block among others, or alone.
+    centre
+        What products are about: the mean of all units, shape (n_sums,).
+    start, stop
+        The block's first listed unit, and the one after its last.
+    """
     squares = np.zeros((units.n_sums, units.n_sums))
-    for chunk in chunks:
-        about = listed(units, *chunk) - centre
-        squares += (about * counts(*chunk)) @ about.T
-    return totals, squares
+    for chunk in _chunks(units, start, stop):
+        about = listed(units, *chunk) - centre[:, None]
+        squares += (about * _multiplicities(units, *chunk)) @ about.T
+    return squares
+
+
+def _chunks(units: Units, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    step = max(1, _CHUNK // max(1, units.n_sums))
+    for first in range(start, stop, step):
+        yield first, min(first + step, stop)
+
+
+def _multiplicities(units: Units, start: int, stop: int) -> Any:
+    return 1.0 if units.counts is None else units.counts[start:stop]
 
 
 def _errors(

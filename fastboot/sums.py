@@ -60,12 +60,17 @@ class Addition(NamedTuple):
 
     path : the way
     seconds : of one replicate, estimated
-    add : adds to the sums, shape (n_varying, n_cells, n_replicates), of replicates from `first` on
+    add : adds to the sums of replicates from `first` on, shape (n_sums, n_cells, n_replicates), or
+        (n_sums, n_replicates) for one superblock of a part
+    superblock : its number, where it is one; those of a part come one after another
+    cell : of the superblock
     """
 
     path: str
     seconds: float
     add: Callable[[int, Floats], None]
+    superblock: int | None = None
+    cell: int = 0
 
 
 def bootstrap_additions(
@@ -186,14 +191,12 @@ def _superblock_draws(
         length = min(SUPERBLOCK, size - begin)
 
         def add(first: int, sums: Floats) -> None:
-            shares = np.full(sums.shape[2], size)
+            shares = np.full(sums.shape[1], size)
             if size > SUPERBLOCK:
                 fill_shares(index, size, first, *key, shares)
-            part = np.zeros((sums.shape[0], sums.shape[2]))
-            kernel(*terms, start + begin, length, index, shares, first, law, *key, part)
-            sums[:, cell] += part
+            kernel(*terms, start + begin, length, index, shares, first, law, *key, sums)
 
-        return Addition(path, _seconds(path, len(units.varying), length), add)
+        return Addition(path, _seconds(path, len(units.varying), length), add, index, cell)
 
     return [addition(index) for index in range(-(-size // SUPERBLOCK))]
 
@@ -293,11 +296,9 @@ def _table_swaps(units: Units, key: Key) -> list[Addition]:
         size = min(SUPERBLOCK, n_units - start)
 
         def add(first: int, sums: Floats) -> None:
-            part = np.zeros((sums.shape[0], sums.shape[2]))
-            add_swap_sums(units.varying, start, size, index, first, *key, part)
-            sums[:, 0] += part
+            add_swap_sums(units.varying, start, size, index, first, *key, sums)
 
-        return Addition("tables", _seconds("tables", len(units.varying), size), add)
+        return Addition("tables", _seconds("tables", len(units.varying), size), add, index)
 
     return [addition(index) for index in range(-(-n_units // SUPERBLOCK))]
 

@@ -9,7 +9,6 @@ resampling as it is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.blocks import blocks_of, joined, sums_by_code, total_of
+
 __all__ = ["Layout", "Tally", "Term", "Units", "collapse", "from_rows", "one_part"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Units looked at to decide whether counting classes is worth a pass over all units.
-_SAMPLE = 1_024
-# Keeps the hash table at 2**20 slots, 8 MB.
+# Keeps the hash table at 2**20 slots, 8 MB; where units are all different, it is full after 3 ms.
 _MOST_CLASSES = 1 << 17
 
 
@@ -88,7 +87,7 @@ class Layout:
     def sums_by_cell(self, units: Floats) -> Floats:
         """Sum over the units of each cell: from shape (..., n_units) to (..., n_cells)."""
         sums: Floats = (
-            units.sum(axis=-1, keepdims=True)
+            total_of(units)[..., None]
             if self.n_cells == 1
             else np.add.reduceat(units, self.cell_offsets[:-1], axis=-1)
         )
@@ -175,16 +174,27 @@ class Units:
         sums = np.zeros((self.n_sums, self.layout.n_cells))
         sums[: len(dense)] = dense
         if self.sparse is not None:
-            offsets, terms, values = self.sparse
-            cells: Any = 0
-            if self.counts is None:
-                entries = np.diff(offsets[self.layout.cell_offsets])
-                cells = np.repeat(np.arange(self.layout.n_cells), entries)
-            else:  # of one cell
-                values = values * np.repeat(self.counts, np.diff(offsets))
-            where = (terms + len(dense)) * self.layout.n_cells + cells
-            sums += np.bincount(where, values, sums.size).reshape(sums.shape)
+            sums[len(dense) :] = self._tallied(self.sparse, self.n_sums - len(dense))
         return self.expand(sums, np.diff(self.layout.cell_offsets))
+
+    def _tallied(self, sparse: Sparse, n_terms: int) -> Floats:
+        """Sums of the tallies, shape (n_terms, n_cells)."""
+        offsets, terms, values = sparse
+        n_cells = self.layout.n_cells
+        if n_cells > 1:
+            entries = np.diff(offsets[self.layout.cell_offsets])
+            where = terms * n_cells + np.repeat(np.arange(n_cells), entries)
+            found: Any = np.bincount(where, values, n_terms * n_cells)
+            return found.reshape(n_terms, n_cells)
+        if self.counts is not None:
+            values = values * np.repeat(self.counts, np.diff(offsets))
+
+        def of_block(first: int, last: int) -> Any:
+            entries = slice(offsets[first], offsets[last])
+            return np.bincount(terms[entries], values[entries], n_terms)
+
+        total: Floats = joined(of_block(*block) for block in blocks_of(0, offsets.size - 1))
+        return total[:, None]
 
     def expand(self, sums: Floats, n_drawn: Any) -> list[Any]:
         """Sums of all terms from the sums that vary.
@@ -271,12 +281,14 @@ def _entries(tallies: Sequence[tuple[int, Tally]], layout: Layout, n_terms: int)
     keys, inverse = np.unique(key, return_inverse=True)
     unit, term = np.divmod(keys, n_terms)
     offsets = np.searchsorted(unit, np.arange(layout.n_units + 1))
-    summed = np.bincount(inverse, values.ravel(), keys.size)
+    summed = sums_by_code(inverse.reshape(values.shape), values, keys.size)
     return Sparse(*map(_read_only, (offsets, term, summed)))
 
 
 def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units | None:
     """Return the units from start to stop - 1 as classes, where that is less work; else None.
+
+    The number of different units decides, whatever their order.
 
     Classes are numbered in order of first appearance, which negating or exchanging terms does not
     change: a comparison of b with a draws the same resamples as one of a with b.
@@ -296,7 +308,7 @@ def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units
     if most == 0:
         return None
     bits = _bits(units, start, stop)
-    if bits is None or (units_per_class > 1 and not _sample_repeats(bits, most)):
+    if bits is None:
         return None
     from fastboot.kernels.collapse import find_classes
 
@@ -339,23 +351,11 @@ def _width(sparse: Sparse, start: int, stop: int) -> int:
     return int(numbers[0]) if (numbers == numbers[0]).all() else -1
 
 
-def _sample_repeats(bits: NDArray[np.uint64], most: int) -> bool:
-    """Tell whether an evenly spaced sample has no more distinct units than `most` classes give.
-
-    Of C classes, a sample of S units has C (1 - exp(-S / C)) on average, fewer where they differ
-    in size.
-    """
-    stride = -(-bits.shape[1] // _SAMPLE)
-    sample = np.ascontiguousarray(bits[:, ::stride].T)
-    rows = sample.view(np.dtype((np.void, sample.itemsize * sample.shape[1])))
-    return np.unique(rows).size <= round(most * -math.expm1(-len(sample) / most))
-
-
 def _unit_sums(term: Floats | float, layout: Layout, sizes: Integers) -> Floats:
     """Sum of a term in every unit."""
     if isinstance(term, np.ndarray):
         assert layout.unit_of_row is not None
-        return np.bincount(layout.unit_of_row, term, sizes.size).astype(np.float64, copy=False)
+        return sums_by_code(layout.unit_of_row, term, sizes.size)
     return np.asarray(term * sizes, dtype=np.float64)
 
 
