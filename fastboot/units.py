@@ -184,8 +184,8 @@ class Units:
         if n_cells > 1:
             entries = np.diff(offsets[self.layout.cell_offsets])
             where = terms * n_cells + np.repeat(np.arange(n_cells), entries)
-            found: Any = np.bincount(where, values, n_terms * n_cells)
-            return found.reshape(n_terms, n_cells)
+            of_cells: Any = np.bincount(where, values, n_terms * n_cells)
+            return np.reshape(of_cells, (n_terms, n_cells))
         if self.counts is not None:
             values = values * np.repeat(self.counts, np.diff(offsets))
 
