@@ -264,7 +264,7 @@ class FindClasses(_Kernel):
 
         def call() -> None:
             table.fill(-1)
-            if find_classes(terms.view(np.uint64), table, members, counts) != n_classes:
+            if find_classes(terms.view(np.uint64), np.empty(0, np.int64), table, members, counts) != n_classes:
                 raise RuntimeError("the sample lacks a class")
 
         self.n = n_units

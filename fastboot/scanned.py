@@ -59,5 +59,5 @@ def evaluated(term: Any, terms: Sequence[Term]) -> Any:
     return left if term.less is None else difference(left, _value(term.less, terms))
 
 
-def _value(operand: int | float, terms: Sequence[Term]) -> Any:
+def _value(operand: float, terms: Sequence[Term]) -> Any:
     return terms[operand] if isinstance(operand, int) else operand

@@ -13,15 +13,29 @@ path       a part takes it when
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.blocks import BLOCK
+from fastboot.tabulation import MOST_CLASSES
 from fastboot.units import Layout, Units, collapse
 from fastboot.weights import SMALL_PART, keys_of
 
-__all__ = ["Addition", "bootstrap_additions", "label_additions", "swap_additions"]
+__all__ = [
+    "Addition",
+    "BlockDraws",
+    "BlockSwaps",
+    "bootstrap_additions",
+    "class_draws",
+    "class_swaps",
+    "label_additions",
+    "most_drawn_classes",
+    "most_swapped_classes",
+    "swap_additions",
+]
 
 Floats = NDArray[np.float64]
 Key = NDArray[np.uint32]
@@ -113,13 +127,14 @@ def bootstrap_additions(
         cell = int(layout.cell_of_part[part])
         classes = _classes(units, int(start), int(start + size), path) if collapsing else None
         if classes is not None:
-            additions.append(_class_draws(classes, int(draws[part]), keys[part], cell))
+            additions.append(class_draws(classes, int(draws[part]), keys[part], cell))
         elif path == "collapse":
             raise ValueError(_NOT_COLLAPSED)
         elif path == "rows" or (path is None and size <= SMALL_PART) or draws[part] != size:
             one_by_one[part] = True
         else:
-            additions += _superblock_draws(units, int(start), int(size), keys[part], cell, path)
+            draw = BlockDraws.of(units, int(size), keys[part], path)
+            additions += _by_superblock(units, int(start), cell, draw)
     if one_by_one.any():
         additions.append(_row_draws(units, layout, draws, keys, one_by_one))
     return additions, classes if sizes.size == 1 else None
@@ -127,18 +142,25 @@ def bootstrap_additions(
 
 def _classes(units: Units, start: int, stop: int, path: str | None) -> Units | None:
     if path == "collapse":
-        return collapse(units, start, stop, 1)
+        return collapse(units, start, stop, stop - start)
     if path is not None or stop - start <= SMALL_PART:
         return None
-    per_class = _UNITS_PER_DRAWN_CLASS if units.sparse is None else _UNITS_PER_TALLIED_CLASS
-    return collapse(units, start, stop, per_class)
+    most = most_drawn_classes(stop - start, tallied=units.sparse is not None)
+    return collapse(units, start, stop, most)
 
 
 def _seconds(path: str, n_terms: int, n_units: int) -> float:
     return 1e-9 * (_COST[path] + _COST_PER_TERM[path] * n_terms) * n_units
 
 
-def _class_draws(classes: Units, n_draws: int, key: Key, cell: int) -> Addition:
+def most_drawn_classes(n_units: int, *, tallied: bool) -> int:
+    """Return up to how many classes it is less work to count than to draw units one by one."""
+    per_class = _UNITS_PER_TALLIED_CLASS if tallied else _UNITS_PER_DRAWN_CLASS
+    return min(n_units // per_class, MOST_CLASSES)
+
+
+def class_draws(classes: Units, n_draws: int, key: Key, cell: int) -> Addition:
+    """Return the kernel call that draws classes of one part."""
     from fastboot.kernels.collapse import add_class_sums
 
     def add(first: int, sums: Floats) -> None:
@@ -163,42 +185,102 @@ def _row_draws(
     return Addition("rows", _seconds("rows", len(units.varying), int(parts[:, 2].sum())), add)
 
 
-def _superblock_draws(
-    units: Units, start: int, size: int, key: Key, cell: int, path: str | None
+@dataclass(frozen=True)
+class BlockDraws:
+    """Draws from one part, a superblock at a time; small, to be sent where the units are.
+
+    Attributes
+    ----------
+    path
+        "patterns" or "weights".
+    n_units
+        Of the whole part.
+    key
+        Of its words.
+    """
+
+    path: str
+    n_units: int
+    key: tuple[int, int]
+
+    @classmethod
+    def of(cls, units: Units, n_units: int, key: Any, path: str | None = None) -> BlockDraws:
+        """Return the draws of units with these terms."""
+        if units.sparse is not None:
+            path = "weights"
+        elif path is None:
+            path = "patterns" if len(units.varying) <= _MOST_TABLE_TERMS else "weights"
+        return cls(path, n_units, (int(key[0]), int(key[1])))
+
+    def add(self, units: Units, start: int, superblock: int, first: int, sums: Floats) -> None:
+        """Add the draws of a superblock, the units from `start` on, in replicates from `first` on.
+
+        sums : shape (n_sums, n_replicates)
+        """
+        from fastboot.kernels.pattern_law import pattern_law, poisson_rate
+        from fastboot.kernels.superblocks import fill_shares
+
+        length = min(BLOCK, self.n_units - superblock * BLOCK)
+        law = tuple(pattern_law(poisson_rate(self.n_units, BLOCK)))
+        key = _key_of(self.key)
+        shares = np.full(sums.shape[1], self.n_units)
+        if self.n_units > BLOCK:
+            fill_shares(superblock, self.n_units, first, *key, shares)
+        where = start, length, superblock, shares, first, law, *key, sums
+        if self.path == "patterns":
+            from fastboot.kernels.patterns import add_pattern_sums
+
+            add_pattern_sums(units.varying, *where)
+        else:
+            from fastboot.kernels.products import add_pattern_products
+
+            add_pattern_products(units.varying, units.entries, *where)
+
+
+@dataclass(frozen=True)
+class BlockSwaps:
+    """Swaps of one part, a superblock at a time; small, to be sent where the units are.
+
+    Attributes
+    ----------
+    n_units
+        Of the whole part.
+    key
+        Of its words.
+    """
+
+    n_units: int
+    key: tuple[int, int]
+    path: ClassVar[str] = "tables"
+
+    def add(self, units: Units, start: int, superblock: int, first: int, sums: Floats) -> None:
+        """Add the swapped units of a superblock; see :meth:`BlockDraws.add`."""
+        from fastboot.kernels.swaps import add_swap_sums
+
+        length = min(BLOCK, self.n_units - superblock * BLOCK)
+        add_swap_sums(units.varying, start, length, superblock, first, *_key_of(self.key), sums)
+
+
+def _key_of(key: tuple[int, int]) -> tuple[np.uint32, np.uint32]:
+    return np.uint32(key[0]), np.uint32(key[1])
+
+
+def _by_superblock(
+    units: Units, start: int, cell: int, draws: BlockDraws | BlockSwaps
 ) -> list[Addition]:
-    from fastboot.kernels.pattern_law import pattern_law, poisson_rate
-    from fastboot.kernels.philox import SUPERBLOCK
-    from fastboot.kernels.superblocks import fill_shares
+    """Return the additions of a part, the units from `start` on."""
 
-    if units.sparse is not None:
-        path = "weights"
-    elif path is None:
-        path = "patterns" if len(units.varying) <= _MOST_TABLE_TERMS else "weights"
-    kernel: Callable[..., None]
-    terms: tuple[Any, ...]
-    if path == "patterns":
-        from fastboot.kernels.patterns import add_pattern_sums as kernel
-
-        terms = (units.varying,)
-    else:
-        from fastboot.kernels.products import add_pattern_products as kernel
-
-        terms = units.varying, units.entries
-    law = tuple(pattern_law(poisson_rate(size, SUPERBLOCK)))
-
-    def addition(index: int) -> Addition:
-        begin = index * SUPERBLOCK
-        length = min(SUPERBLOCK, size - begin)
+    def addition(superblock: int) -> Addition:
+        begin = superblock * BLOCK
+        length = min(BLOCK, draws.n_units - begin)
 
         def add(first: int, sums: Floats) -> None:
-            shares = np.full(sums.shape[1], size)
-            if size > SUPERBLOCK:
-                fill_shares(index, size, first, *key, shares)
-            kernel(*terms, start + begin, length, index, shares, first, law, *key, sums)
+            draws.add(units, start + begin, superblock, first, sums)
 
-        return Addition(path, _seconds(path, len(units.varying), length), add, index, cell)
+        seconds = _seconds(draws.path, len(units.varying), length)
+        return Addition(draws.path, seconds, add, superblock, cell)
 
-    return [addition(index) for index in range(-(-size // SUPERBLOCK))]
+    return [addition(superblock) for superblock in range(-(-draws.n_units // BLOCK))]
 
 
 def swap_additions(units: Units, key: Key, path: str | None) -> list[Addition]:
@@ -220,15 +302,24 @@ def swap_additions(units: Units, key: Key, path: str | None) -> list[Addition]:
     """
     classes = None
     if path in {None, "collapse"}:
-        dense = units.sparse is None
-        per_class = _UNITS_PER_SWAPPED_CLASS if dense else _UNITS_PER_TALLIED_CLASS
-        classes = collapse(units, 0, units.n_units, per_class if path is None else 1)
+        n, tallied = units.n_units, units.sparse is not None
+        most = n if path == "collapse" else most_swapped_classes(n, tallied=tallied)
+        classes = collapse(units, 0, n, most)
     if classes is not None:
-        return [_class_swaps(classes, key)]
-    return [] if units.sparse is not None else _table_swaps(units, key)
+        return [class_swaps(classes, key)]
+    if units.sparse is not None:
+        return []
+    return _by_superblock(units, 0, 0, BlockSwaps(units.n_units, (int(key[0]), int(key[1]))))
 
 
-def _class_swaps(classes: Units, key: Key) -> Addition:
+def most_swapped_classes(n_units: int, *, tallied: bool) -> int:
+    """Return up to how many classes it is less work to count than to swap units one by one."""
+    per_class = _UNITS_PER_TALLIED_CLASS if tallied else _UNITS_PER_SWAPPED_CLASS
+    return min(n_units // per_class, MOST_CLASSES)
+
+
+def class_swaps(classes: Units, key: Key) -> Addition:
+    """Return the kernel call that swaps classes of one part."""
     from fastboot.kernels.collapse import add_class_swap_sums
 
     def add(first: int, sums: Floats) -> None:
@@ -259,12 +350,12 @@ def label_additions(
 
     layout = units.layout
     keys = keys_of(seed, n_first.size)
-    per_class = _UNITS_PER_LABELLED_CLASS if path is None else 1
 
     def addition(part: int) -> Addition:
         start, size, chosen = int(layout.offsets[part]), int(layout.sizes[part]), int(n_first[part])
         cell = int(layout.cell_of_part[part])
-        classes = None if path == "sums" else collapse(units, start, start + size, per_class)
+        most = size if path == "collapse" else min(size // _UNITS_PER_LABELLED_CLASS, MOST_CLASSES)
+        classes = None if path == "sums" else collapse(units, start, start + size, most)
         if classes is None and path == "collapse":
             raise ValueError(_NOT_COLLAPSED)
 
@@ -283,24 +374,6 @@ def label_additions(
         return Addition("collapse", _seconds("labels", units.n_sums, n_classes), add)
 
     return [addition(part) for part in range(n_first.size)]
-
-
-def _table_swaps(units: Units, key: Key) -> list[Addition]:
-    from fastboot.kernels.philox import SUPERBLOCK
-    from fastboot.kernels.swaps import add_swap_sums
-
-    n_units = units.n_units
-
-    def addition(index: int) -> Addition:
-        start = index * SUPERBLOCK
-        size = min(SUPERBLOCK, n_units - start)
-
-        def add(first: int, sums: Floats) -> None:
-            add_swap_sums(units.varying, start, size, index, first, *key, sums)
-
-        return Addition("tables", _seconds("tables", len(units.varying), size), add, index)
-
-    return [addition(index) for index in range(-(-n_units // SUPERBLOCK))]
 
 
 def _read_only(array: Any) -> Any:

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.blocks import blocks_of, joined, sums_by_code, total_of
+from fastboot.tabulation import distinct
 
-__all__ = ["Layout", "Tally", "Term", "Units", "collapse", "from_rows", "one_part"]
+__all__ = ["Layout", "Tally", "Term", "Units", "collapse", "counted", "from_rows", "one_part"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Constants = Sequence[float | None]
 
-# Keeps the hash table at 2**20 slots, 8 MB; where units are all different, it is full after 3 ms.
-_MOST_CLASSES = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +220,13 @@ def _constant_sum(constant: float, n_drawn: Any, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(np.multiply(n_drawn, constant, dtype=np.float64), shape)
 
 
-def from_rows(terms: Sequence[Term], layout: Layout, *, drawn_vary: bool = False) -> Units:
+def from_rows(
+    terms: Sequence[Term],
+    layout: Layout,
+    *,
+    drawn_vary: bool = False,
+    constants: Constants | None = None,
+) -> Units:
     """Return the units of a table: its rows, or the sums of its groups.
 
     Parameters
@@ -232,6 +238,9 @@ def from_rows(terms: Sequence[Term], layout: Layout, *, drawn_vary: bool = False
         Which unit a row belongs to.
     drawn_vary
         Resamples differ in their number of units: take a term for constant only where it is 0.
+    constants
+        Of one block of rows: for each term the value that it has in all rows of the table, or None;
+        by default, that is found out.
     """
     sizes = (
         None
@@ -240,12 +249,12 @@ def from_rows(terms: Sequence[Term], layout: Layout, *, drawn_vary: bool = False
     )
     varying: list[Any] = []
     found: list[Place | Tally] = []
-    for term in terms:
+    for number, term in enumerate(terms):
         if isinstance(term, Tally):
             found.append(term)
             continue
         summed = term if sizes is None else _unit_sums(term, layout, sizes)
-        constant = _constant(summed)
+        constant = _constant(summed) if constants is None else constants[number]
         if drawn_vary and constant != 0.0:
             constant = None
         found.append(Place(len(varying), 0, constant))
@@ -285,10 +294,8 @@ def _entries(tallies: Sequence[tuple[int, Tally]], layout: Layout, n_terms: int)
     return Sparse(*map(_read_only, (offsets, term, summed)))
 
 
-def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units | None:
-    """Return the units from start to stop - 1 as classes, where that is less work; else None.
-
-    The number of different units decides, whatever their order.
+def collapse(units: Units, start: int, stop: int, most: int) -> Units | None:
+    """Return the units from start to stop - 1 as classes, None where these are more than `most`.
 
     Classes are numbered in order of first appearance, which negating or exchanging terms does not
     change: a comparison of b with a draws the same resamples as one of a with b.
@@ -299,31 +306,43 @@ def collapse(units: Units, start: int, stop: int, units_per_class: int) -> Units
         Listed singly.
     start, stop
         The units of one part.
-    units_per_class
-        Classes are less work where they have at least this many units on average; 1 collapses
-        whatever it costs.
+    most
+        Classes that are worth it.
     """
     n_units = stop - start
-    most = n_units if units_per_class == 1 else min(n_units // units_per_class, _MOST_CLASSES)
     if most == 0:
         return None
     bits = _bits(units, start, stop)
     if bits is None:
         return None
-    from fastboot.kernels.collapse import find_classes
+    found = distinct(bits, most)
+    return None if found is None else _classes(units, start + found[0], found[1], n_units)
 
-    members = np.empty(most, np.int64)
-    counts = np.zeros(most, np.int64)
-    table = np.full(4 << most.bit_length(), -1, np.int64)  # at most a quarter full
-    n_classes = find_classes(bits, table, members, counts)
-    if n_classes < 0:
-        return None
-    chosen = start + members[:n_classes]
+
+def counted(units: Units, times: Integers, n_units: int) -> Units:
+    """Return units that stand for several each as classes: those that are equal become one.
+
+    Parameters
+    ----------
+    units
+        Listed singly.
+    times
+        How many each stands for, shape (n_listed,), read-only.
+    n_units
+        How many all are.
+    """
+    bits = _bits(units, 0, units.n_units)
+    assert bits is not None, "of rows, which have as many entries each"
+    found = distinct(bits, units.n_units, times)
+    assert found is not None
+    return _classes(units, *found, n_units)
+
+
+def _classes(units: Units, chosen: Integers, counts: Integers, n_units: int) -> Units:
     sparse = None if units.sparse is None else units.sparse.of(chosen)
     varying = _read_only(np.ascontiguousarray(units.varying[:, chosen]))
     layout = one_part(n_units)
-    return Units(varying, sparse, units.places, units.n_sums, _read_only(counts[:n_classes].copy()),
-                 layout)  # fmt: skip
+    return Units(varying, sparse, units.places, units.n_sums, _read_only(counts), layout)
 
 
 def _bits(units: Units, start: int, stop: int) -> NDArray[np.uint64] | None:

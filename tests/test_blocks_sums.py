@@ -307,5 +307,5 @@ def test_collapse__any_order(rng: np.random.Generator) -> None:
         values = np.zeros(n)
         values[:n_classes] = np.arange(n_classes)
         for rows in (values, values[::-1].copy(), rng.permutation(values)):
-            classes = collapse(from_rows([rows], one_part(n)), 0, n, per_class)
+            classes = collapse(from_rows([rows], one_part(n)), 0, n, n // per_class)
             assert (classes is not None) == counted

@@ -21,10 +21,11 @@ _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
-def find_classes(bits, table, members, counts):
+def find_classes(bits, times, table, members, counts):
     """Number the distinct columns of `bits` in order of first appearance.
 
     bits : shape (n_terms, n_units), uint64: the terms' bit patterns
+    times : shape (n_units,), int64: how often a unit counts; empty for once
     table : shape (a power of two, more than members.size, at most 2**24), int64, all -1
     members : shape (most classes,), int64: the first unit of each class
     counts : shape (most classes,), int64, all 0: its multiplicity
@@ -35,6 +36,7 @@ def find_classes(bits, table, members, counts):
     mask = np.int64(table.size - 1)
     n_classes = 0
     for unit in range(n_units):
+        own = times[unit] if times.size else 1
         mixed = np.uint64(0)
         for k in range(n_terms):
             mixed = (mixed ^ (mixed >> np.uint64(32)) ^ bits[k, unit]) * _HASH
@@ -47,7 +49,7 @@ def find_classes(bits, table, members, counts):
                     return -1
                 table[slot] = n_classes
                 members[n_classes] = unit
-                counts[n_classes] = 1
+                counts[n_classes] = own
                 n_classes += 1
                 break
             member = members[found]
@@ -55,7 +57,7 @@ def find_classes(bits, table, members, counts):
             for k in range(n_terms):
                 equal &= bits[k, member] == bits[k, unit]
             if equal:
-                counts[found] += 1
+                counts[found] += own
                 break
             slot = (slot + 1) & mask
     return n_classes

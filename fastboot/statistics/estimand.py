@@ -168,7 +168,7 @@ class _Builder:
     def place(self, term: Term, size: float | None = None) -> int:
         """Return where a term stands, adding it if it is new."""
         for place, known in enumerate(self.terms):
-            if _same(term, known):
+            if same(term, known):
                 if size is not None:
                     self.sizes[place] = max(self.sizes[place], size)
                 return place
@@ -320,7 +320,7 @@ def _of_shape(sums: Sequence[Any], terms: Sequence[Term], shape: tuple[int, ...]
 def _gain(builder: _Builder, x: Term, y: Term) -> Callable[[Sequence[Any]], Any]:
     """Return what the sum of a's term gains from the swapped rows, and b's loses."""
     if isinstance(x, Tally) and isinstance(y, Tally):
-        if _same(x, y):
+        if same(x, y):
             return lambda _: 0.0
         out, into = builder.place(x), builder.place(y)
         return lambda sums: sums[into] - sums[out]
@@ -342,13 +342,13 @@ def share_all_but_first(a: Bound, b: Bound) -> bool:
         and len(a.terms) == len(b.terms)
         and not isinstance(a.terms[0], Tally)
         and not isinstance(b.terms[0], Tally)
-        and all(map(_same, a.terms[1:], b.terms[1:]))
+        and all(map(same, a.terms[1:], b.terms[1:]))
     )
 
 
-def _same(x: Term, y: Term) -> bool:
+def same(x: Term, y: Term) -> bool:
     if isinstance(x, Tally) and isinstance(y, Tally):
-        return x.size == y.size and _same_array(x.codes, y.codes) and _same(x.values, y.values)
+        return x.size == y.size and _same_array(x.codes, y.codes) and same(x.values, y.values)
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
         return _same_array(x, y)
     return type(x) is type(y) and x == y
