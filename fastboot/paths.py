@@ -359,7 +359,7 @@ def add_up(
 def _add(additions: Sequence[Addition], first: int, sums: Floats) -> Iterator[None]:
     """Add everything to sums of replicates from `first` on, and pause after each kernel call."""
     tree = TreeSum()
-    for addition, following in zip(additions, [*additions[1:], None], strict=True):
+    for addition, following in zip(additions, [*additions, None][1:], strict=True):
         if addition.superblock is None:
             addition.add(first, sums)
         else:
