@@ -1,0 +1,671 @@
+"""Dispatch: results in the order of tasks, on every kind of executor; nothing is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import multiprocessing.pool
+import pickle
+import signal
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from concurrent.futures.process import BrokenProcessPool
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import distributed
+import pytest
+from dispatched import Calling, Dying, Failing, OddError, Square, told_to_stop
+
+from fastboot import dispatch
+from fastboot.dispatch import check_executor, in_order
+
+# P5 of the design: Ctrl-C within 0.5 s.
+SECONDS_TO_STOP = 0.5
+# Long enough for anything to happen on a busy machine.
+PATIENCE = 30.0
+
+Task = Callable[[], Any]
+
+
+# Executors
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    """Two fresh processes."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[distributed.Client]:
+    """A Dask cluster of two processes."""
+    with (
+        distributed.LocalCluster(
+            processes=True,
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+class Answer:
+    """A future with as little as is asked of one."""
+
+    def __init__(self, call: Callable[[], Any], n_asked: int) -> None:
+        self._call = call
+        self._n_asked = n_asked
+        self.cancelled = False
+
+    def done(self) -> bool:
+        """Whether it was asked often enough."""
+        self._n_asked -= 1
+        return self._n_asked < 0
+
+    def result(self) -> Any:
+        """Return the result."""
+        return self._call()
+
+    def cancel(self) -> bool:
+        """Take note."""
+        self.cancelled = True
+        return True
+
+
+class Plain:
+    """An executor with as little as is asked of one: it has no workers and knows no more."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+
+    def submit(self, call: Callable[[], Any]) -> Answer:
+        """Take a call; the first keeps one waiting."""
+        self.answers.append(Answer(call, 0 if self.answers else 2))
+        return self.answers[-1]
+
+
+class Raising:
+    """An executor whose futures, or submit, raise."""
+
+    _max_workers = 1
+
+    def __init__(self, error: Exception, *, at_once: bool = False) -> None:
+        self._error = error
+        self._at_once = at_once
+
+    def submit(self, _: Callable[[], Any]) -> Future[Any]:
+        """Raise, or return a future that does."""
+        if self._at_once:
+            raise self._error
+        future: Future[Any] = Future()
+        future.set_exception(self._error)
+        return future
+
+
+KINDS = {
+    "calling thread": (None, 1),
+    "own threads": (None, 3),
+    "threads": (ThreadPoolExecutor, 1),
+    "plain": (Plain, 1),
+    "processes": ("processes", 1),
+    "dask client": ("client", 1),
+    "dask executor": ("client", 1),
+}
+THREADS = ["calling thread", "own threads", "threads"]
+
+
+@pytest.fixture
+def options(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
+    """Return the options of `in_order` for a kind of executor."""
+    executor: Any
+    executor, n_threads = KINDS[request.param]
+    if executor is ThreadPoolExecutor:
+        with ThreadPoolExecutor(2) as pool:
+            yield {"executor": pool, "n_threads": n_threads}
+        return
+    if isinstance(executor, str):
+        executor = request.getfixturevalue(executor)
+        if request.param == "dask executor":
+            executor = executor.get_executor()
+    elif executor is not None:
+        executor = executor()
+    yield {"executor": check_executor(executor), "n_threads": n_threads}
+
+
+def on(*kinds: str) -> pytest.MarkDecorator:
+    """Run a test on these kinds of executors."""
+    return pytest.mark.parametrize("options", kinds, indirect=True)
+
+
+@pytest.fixture
+def threads_left() -> Callable[[], list[threading.Thread]]:
+    """Return the threads that were not there when the test began."""
+    before = set(threading.enumerate())
+    return lambda: [thread for thread in threading.enumerate() if thread not in before]
+
+
+def run(tasks: Iterable[Task], executor: Any) -> list[Any]:
+    """All results of a run on an executor."""
+    return list(in_order(tasks, executor=executor, n_threads=1))
+
+
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Whether a condition holds, now or soon."""
+    end = time.monotonic() + seconds
+    while not (held := condition()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return held
+
+
+# Order
+
+
+@on(*KINDS)
+def test_in_order__any_executor(options: dict[str, Any]) -> None:
+    """Results come in the order of the tasks, not of their ends; an executor can be used again."""
+    tasks = [Square(number, 0.02 * (number % 3 == 0)) for number in range(20)]
+
+    for _ in range(2):
+        assert [number**2 for number in range(20)] == list(in_order(tasks, **options))
+    assert [] == list(in_order([], **options))
+
+
+@on("calling thread", "own threads")
+def test_in_order__own_threads(
+    options: dict[str, Any], threads_left: Callable[[], list[threading.Thread]]
+) -> None:
+    """As many threads as told, which live as long as the run; 1 is the calling thread."""
+    n_threads = options["n_threads"]
+    meeting = threading.Barrier(n_threads)
+
+    def meet() -> threading.Thread:
+        meeting.wait(PATIENCE)  # as many tasks at once
+        return threading.current_thread()
+
+    used = set(in_order([meet] * (2 * n_threads), **options))
+
+    assert n_threads == len(used)
+    assert (threading.current_thread() in used) == (n_threads == 1)
+    assert [] == threads_left()
+
+
+def test_in_order__several_runs_at_once(processes: ProcessPoolExecutor) -> None:
+    """Runs in threads of one process share an executor, or not, and not what they stop."""
+
+    def some(first: int) -> list[int]:
+        executor = (None, processes)[first % 2]
+        tasks = (Square(number, 0.002) for number in range(first, first + 30))
+        with contextlib.closing(in_order(tasks, executor=executor, n_threads=2)) as results:
+            return [next(results) for _ in range(20)]
+
+    with ThreadPoolExecutor(6) as pool:
+        for first, squares in enumerate(pool.map(some, range(6))):
+            assert [number**2 for number in range(first, first + 20)] == squares
+
+
+# Memory
+
+
+@pytest.mark.parametrize(
+    "make,n_threads,most",
+    [
+        (lambda: None, 1, 1),
+        (lambda: None, 2, 6),
+        (lambda: ThreadPoolExecutor(3), 1, 9),
+        (Plain, 1, 48),
+    ],
+)
+def test_in_order__tasks_are_consumed_as_needed(
+    make: Callable[[], Any], n_threads: int, most: int
+) -> None:
+    """Three tasks for each worker are taken from a generator, not more; they keep workers busy."""
+    taken = 0
+
+    def tasks() -> Iterator[Square]:
+        nonlocal taken
+        for taken in count(1):
+            yield Square(taken)
+
+    executor = make()
+    with contextlib.closing(in_order(tasks(), executor=executor, n_threads=n_threads)) as results:
+        assert 0 == taken
+        for handed in range(1, 100):
+            next(results)
+            assert handed + most - 1 == taken
+    if isinstance(executor, Executor):
+        executor.shutdown()
+
+
+def test_in_order__cluster_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers are counted again: a cluster may start without any."""
+    monkeypatch.setattr(dispatch, "_RECOUNT", 0.0)
+    cores: dict[str, int] = {}
+
+    class Cluster(Plain):
+        def ncores(self) -> dict[str, int]:
+            return cores
+
+    cluster = Cluster()
+    results = in_order(map(Square, count()), executor=cluster, n_threads=1)
+    next(results)
+    assert 48 == len(cluster.answers)
+    cores.update(one=8, two=12)
+    next(results)
+    assert 1 + 3 * 20 == len(cluster.answers)
+    results.close()
+
+
+def test_in_order__workers_of_a_cluster_are_counted(client: distributed.Client) -> None:
+    """A Dask cluster tells how many tasks it runs at once, as does its executor."""
+    assert 2 == dispatch._n_workers(client)
+    assert 2 == dispatch._n_workers(client.get_executor())
+
+
+class Large:
+    """A result whose life can be watched."""
+
+
+@on(*THREADS)
+def test_in_order__nothing_handed_on_is_kept(options: dict[str, Any]) -> None:
+    """Task and result are gone when the consumer lets go of them."""
+    tasks: list[weakref.ref[Any]] = []
+
+    def make(_: int) -> Calling:
+        task = Calling(Large)
+        tasks.append(weakref.ref(task))
+        return task
+
+    gc.disable()  # what only a collection would free, is kept
+    try:
+        results: list[weakref.ref[Any]] = []
+        for result in in_order(map(make, range(5)), **options):
+            results.append(weakref.ref(result))
+            del result
+            assert within(PATIENCE, lambda: results[-1]() is tasks[len(results) - 1]() is None)
+    finally:
+        gc.enable()
+    assert 5 == len(tasks) == len(results)
+
+
+# Errors
+
+
+@on(*KINDS)
+def test_error__first_in_order(
+    options: dict[str, Any], threads_left: Callable[[], list[threading.Thread]]
+) -> None:
+    """The first task that fails is reported, by its own error, though a later one fails sooner."""
+    before = threads_left()
+    tasks: list[Task] = [Square(0), Square(1), Failing(2, 0.2), Square(3), Failing(4)]
+    results = in_order(tasks, **options)
+
+    assert [0, 1] == [next(results), next(results)]
+    with pytest.raises(OddError) as raised:
+        next(results)
+    assert (2,) == raised.value.args
+    assert ["a note of its own", "in number 2"] == raised.value.__notes__
+    with pytest.raises(StopIteration):
+        next(results)
+    if options["executor"] is None:
+        assert before == threads_left()
+    else:  # as alive as before
+        assert [25] == list(in_order([Square(5)], **options))
+
+
+def test_error__cancels_what_is_outstanding() -> None:
+    """Tasks that have not begun never do; on an executor that is the caller's too."""
+    plain = Plain()
+    with pytest.raises(OddError):
+        run([Failing(0), *map(Square, range(100))], executor=plain)
+    assert [False] + 47 * [True] == [answer.cancelled for answer in plain.answers]
+
+    begun = Watched.begun
+    with ThreadPoolExecutor(1) as pool, pytest.raises(OddError):
+        run([Failing(0), Watched(), Watched()], executor=pool)
+    assert Watched.begun - begun <= 1  # while the error was on its way
+
+
+def test_error__of_cancelling_does_not_hide_it() -> None:
+    """An executor that fails to cancel: the reason why the run ended is raised."""
+
+    class Stubborn(Answer):
+        def cancel(self) -> bool:
+            raise RuntimeError("no")
+
+    class Executor(Plain):
+        def submit(self, call: Callable[[], Any]) -> Answer:
+            return Stubborn(call, 0)
+
+    with pytest.raises(OddError):
+        run([Failing(0), Square(1)], executor=Executor())
+
+
+@on(*KINDS)
+def test_error__of_the_tasks_themselves(options: dict[str, Any]) -> None:
+    """What the generator of tasks raises ends the run."""
+
+    def tasks() -> Iterator[Square]:
+        yield Square(1)
+        raise OddError("the data")
+
+    with pytest.raises(OddError, match="the data"):
+        list(in_order(tasks(), **options))
+
+
+@pytest.mark.parametrize("executor", ["processes", "client"])
+@pytest.mark.parametrize(
+    "task,culprit",
+    [
+        (Calling(lambda: 1), r"<function <lambda> at \w+>"),
+        (Calling(int, {"a": [1, (threading.Lock(),)]}), r"<unlocked _thread.lock object at \w+>"),
+    ],
+)
+def test_error__cannot_be_sent(
+    task: Calling, culprit: str, executor: str, request: pytest.FixtureRequest
+) -> None:
+    """The message names the innermost part that cannot be pickled, why, and what to do."""
+    pool = request.getfixturevalue(executor)
+    if executor == "client" and "lambda" in culprit:
+        assert [1] == run([task], executor=pool)  # Dask can do that
+        return
+    message = (
+        rf"^`executor` cannot be sent {culprit}: .*pickle.*; define functions and classes at the "
+        r"top of a module that workers can import \(lambdas, and what a notebook or another "
+        r"function defines, stay behind\), or leave `executor` None for threads$"
+    )
+    with pytest.raises(TypeError, match=message) as raised:
+        run([Square(1), task, Square(2)], executor=pool)
+    assert raised.value.__cause__ is not None
+
+
+def test_error__cannot_be_sent__whole_and_loops() -> None:
+    """The search for the part that cannot be pickled ends, and does not enter classes."""
+
+    class Local:
+        pass
+
+    holder = Calling(int)
+    holder.__dict__["parts"] = [holder, threading.Lock()]
+    assert isinstance(dispatch._culprit(holder), Calling | list)
+    assert Local is dispatch._culprit(Calling(Local))
+
+
+def test_error__about_pickles_of_the_task_itself(processes: ProcessPoolExecutor) -> None:
+    """A task that can be sent and fails to read a pickle raises its own error."""
+    with pytest.raises(TypeError, match=r"^a bytes-like object is required, not 'str'$"):
+        run([Calling(unpickle)], executor=processes)
+    with (
+        ThreadPoolExecutor(1) as pool,  # nothing is sent
+        pytest.raises(TypeError, match=r"^a bytes-like object"),
+    ):
+        run([Calling(lambda: unpickle())], executor=pool)  # noqa: PLW0108 - cannot be pickled
+
+
+def unpickle() -> object:
+    """Fail."""
+    return pickle.loads("no bytes")  # type: ignore[arg-type] # noqa: S301 - fails
+
+
+DIED = (
+    r"^a worker of `executor` died at number 1: it was killed, often for lack of memory, or could "
+    r"not import what it was sent; give workers more memory, define functions and classes in a "
+    r"module that they can import, and in a script start the run under if __name__ == "
+    r'"__main__"$'
+)
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize(
+    "error",
+    [
+        BrokenProcessPool("terminated abruptly"),
+        distributed.scheduler.KilledWorker("task", "worker", 3),  # type: ignore[arg-type] # a name
+    ],
+)
+def test_error__worker_died(error: Exception, at_once: bool) -> None:
+    """The message says what may have killed it, and what to do."""
+    with pytest.raises(RuntimeError, match=DIED) as raised:
+        run([Square(1)], executor=Raising(error, at_once=at_once))
+    assert error is raised.value.__cause__
+
+
+def test_error__process_died() -> None:
+    """A process that is killed ends the run, and the pool is the caller's to replace."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        for _ in range(2):  # the second time, submit() raises
+            with pytest.raises(RuntimeError, match=r"^a worker of `executor` died: it was killed"):
+                run([Dying()], executor=pool)
+
+
+def test_error__executor_cancelled_a_task() -> None:
+    """Whoever shuts an executor down while a run uses it reads so."""
+    message = "^`executor` cancelled a task of this run; keep it open until the run has ended$"
+    with pytest.raises(RuntimeError, match=message):
+        run([Square(1)], executor=Raising(CancelledError()))
+
+
+# The end of a run
+
+
+class Watched:
+    """A task of a minute that polls, and counts itself while it runs."""
+
+    begun = running = 0
+    lock = threading.Lock()
+
+    def __call__(self) -> None:
+        """Run until told to stop."""
+        with self.lock:
+            Watched.begun += 1
+            Watched.running += 1
+        try:
+            for _ in range(6_000):
+                if dispatch.stopped():
+                    raise dispatch.Cancelled
+                time.sleep(0.01)
+        finally:
+            with self.lock:
+                Watched.running -= 1
+
+
+@on(*THREADS)
+def test_interrupt__within_half_a_second(
+    options: dict[str, Any], threads_left: Callable[[], list[threading.Thread]]
+) -> None:
+    """Ctrl-C ends tasks and threads of the run in time, and is raised."""
+    before = threads_left()
+    sent = 0.0
+
+    def interrupt() -> None:
+        nonlocal sent
+        sent = time.monotonic()
+        signal.raise_signal(signal.SIGINT)
+
+    def delay() -> float:
+        timer = threading.Timer(0.2, interrupt)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            list(in_order([Watched() for _ in range(50)], **options))
+        stopped = time.monotonic()
+        timer.join()
+        return stopped - sent
+
+    # Other work on the machine may delay one answer; three in a row are the run's delay.
+    assert min(delay() for _ in range(3)) < SECONDS_TO_STOP
+    assert 0 == Watched.running
+    if options["executor"] is None:
+        assert before == threads_left()
+
+
+def test_interrupt__tasks_elsewhere(client: distributed.Client) -> None:
+    """Ctrl-C does not wait for workers; what they have not begun is cancelled."""
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run([Square(number, 1.0) for number in range(60)], executor=client)
+    assert time.monotonic() - began < 0.2 + SECONDS_TO_STOP
+    timer.join()
+    assert within(PATIENCE, lambda: not any(client.processing().values()))
+
+
+@on(*THREADS[1:])
+def test_close__ends_tasks(
+    options: dict[str, Any], threads_left: Callable[[], list[threading.Thread]]
+) -> None:
+    """A generator that is closed early stops as after Ctrl-C."""
+    before = threads_left()
+    tasks: list[Task] = [Square(3), *(Watched() for _ in range(50))]
+    results = in_order(tasks, **options)
+    assert 9 == next(results)
+    assert within(PATIENCE, lambda: Watched.running > 0)
+    results.close()
+    assert 0 == Watched.running
+    if options["executor"] is None:
+        assert before == threads_left()
+
+
+def test_close__equal_tasks_of_another_run(client: distributed.Client) -> None:
+    """Two runs of the same tasks on one Dask client are two: closing one leaves the other."""
+    executor = client.get_executor()  # which by itself would share the results of equal calls
+    tasks = [Square(number, 0.05) for number in range(8)]
+    one = in_order(tasks, executor=executor, n_threads=1)
+    two = in_order(tasks, executor=executor, n_threads=1)
+    assert [0, 0] == [next(one), next(two)]
+    one.close()
+    assert [number**2 for number in range(1, 8)] == list(two)
+
+
+@on(*KINDS)
+def test_stopped__false_while_running(options: dict[str, Any]) -> None:
+    """No task is told to stop before its time; nor is who did not run in a task."""
+    assert [False] * 4 == list(in_order([Calling(told_to_stop)] * 4, **options))
+    assert not dispatch.stopped()
+
+
+# Tick
+
+
+@on(*KINDS)
+def test_tick__after_each_result_and_while_waiting(options: dict[str, Any]) -> None:
+    """In the calling thread, after each result, and about every 0.05 s of a wait."""
+    ticks: list[threading.Thread] = []
+    tasks = [Square(number, 0.5 * (number == 3)) for number in range(6)]
+    results = in_order(tasks, **options, tick=lambda: ticks.append(threading.current_thread()))
+    for handed, _ in enumerate(results):
+        assert len(ticks) >= handed
+    assert {threading.current_thread()} == set(ticks)
+    # 0.5 s are ten ticks; a busy machine may miss some. The calling thread does not wait.
+    waits = isinstance(options["executor"], Executor | distributed.Client) or (
+        options["n_threads"] > 1
+    )
+    assert len(ticks) >= 6 + 3 * waits
+
+
+@on(*KINDS)
+def test_tick__what_it_raises_ends_the_run(
+    options: dict[str, Any], threads_left: Callable[[], list[threading.Thread]]
+) -> None:
+    """As an error of a task does."""
+    before = threads_left()
+
+    def enough() -> None:
+        raise OddError("enough")
+
+    tasks = map(Square, count())
+    with pytest.raises(OddError, match="enough"):
+        list(in_order(tasks, **options, tick=enough))
+    if options["executor"] is None:
+        assert before == threads_left()
+
+
+# Dask
+
+
+def test_dask__worker_killed(client: distributed.Client, tmp_path: Path) -> None:
+    """A worker that dies in the middle of a run changes nothing: Dask runs its tasks again."""
+    tasks: list[Any] = [Square(number, 0.02) for number in range(40)]
+    tasks.insert(20, Dying(tmp_path / "died"))
+    expected = [number**2 for number in range(40)]
+
+    found = run(tasks, executor=client)
+
+    assert (tmp_path / "died").exists()
+    assert "alive" == found.pop(20)
+    assert expected == found
+
+
+# The argument
+
+
+SUBMIT = (
+    r"it must have a submit\(\) as those of concurrent.futures or a distributed.Client, or be None "
+    r"for `n_threads` threads$"
+)
+
+
+@pytest.mark.parametrize(
+    "value,message",
+    [
+        (4, f"^`executor` is 4; {SUBMIT}"),
+        ("processes", f"^`executor` is 'processes'; {SUBMIT}"),
+        (
+            ThreadPoolExecutor,
+            "^`executor` is the class ThreadPoolExecutor; give an instance of it$",
+        ),
+    ],
+)
+def test_check_executor__refused(value: object, message: str) -> None:
+    """What has no submit is refused by name."""
+    with pytest.raises(TypeError, match=message):
+        check_executor(value)
+
+
+def test_check_executor__pool_of_multiprocessing() -> None:
+    """A Pool has another interface; the message says what to take."""
+    with (
+        multiprocessing.pool.ThreadPool(1) as pool,
+        pytest.raises(
+            TypeError,
+            match=r"^`executor` is a ThreadPool, which has no submit\(\); give "
+            r"concurrent.futures.ProcessPoolExecutor\(mp_context=multiprocessing.get_context\("
+            r'"spawn"\)\), or leave it None for threads$',
+        ),
+    ):
+        check_executor(pool)
+
+
+def test_check_executor__dask(client: distributed.Client) -> None:
+    """A cluster is not its client, and an asynchronous client cannot be waited for."""
+    message = r"^`executor` is a LocalCluster; give its client, executor.get_client\(\)$"
+    with pytest.raises(TypeError, match=message):
+        check_executor(client.cluster)
+
+    class Client(Plain):
+        asynchronous = True
+
+    message = (
+        "^`executor` is an asynchronous Client, which answers only inside its event loop; give "
+        "one made with asynchronous=False$"
+    )
+    with pytest.raises(TypeError, match=message):
+        check_executor(Client())
+    assert client is check_executor(client)
