@@ -17,10 +17,10 @@ from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.questions import Several, ask, report
 from fastboot.resampling import Answer, bootstrap_answer
 from fastboot.results import BootstrapResult
-from fastboot.sample import take
 from fastboot.statistics.base import Statistic
-from fastboot.statistics.estimand import Question
+from fastboot.statistics.estimand import alone
 from fastboot.tables import Table
+from fastboot.taking import gather
 
 __all__ = ["Options", "bootstrap"]
 
@@ -199,8 +199,10 @@ def bootstrap(
         block_length=block_length,
         path=path,
     )
-    sample = take(asked.statistics, data, design, nan_policy, weights=weights)
-    questions = [Question(bound) for bound in sample.bounds]
+    sample = gather(
+        asked.statistics, data, design, nan_policy, run, alone, weights=weights, method=method
+    )
+    questions = alone(sample.bounds)
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
         scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))

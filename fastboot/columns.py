@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fastboot.arrow import decoded, from_numpy, is_null, slots
 from fastboot.files import open_table
 
-__all__ = ["Column", "Keys", "Labels", "Rows", "load", "names"]
+__all__ = ["Column", "Keys", "Labels", "Rows", "key_array", "load", "names"]
 
 # The kinds of NumPy array that a list of one Python type may become.
 _KIND_OF = {bool: "b", int: "iu", float: "f"}
@@ -190,6 +190,19 @@ def load(columns: Sequence[Column], data: object = None, nan_policy: str = "rais
     n_kept = n_rows if kept is None else int(np.count_nonzero(kept))
     encoded = {form: _encoded(one, kept) for form, one in plain.items()}
     return Rows(tuple(encoded[form] for form in asked), n_kept, n_rows - n_kept)
+
+
+def key_array(column: Column, data: object) -> Any:
+    """Return a key column of `data` as one Arrow array of the type that stands for its kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `load`.
+    """
+    plain = _plain(column, _read(column, _read_named([column], data)[column.source]))
+    _kept([plain], "raise")
+    return plain.values
 
 
 def names(data: object) -> list[str]:

@@ -17,9 +17,9 @@ from fastboot.paired_results import PairedBootstrapResult
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.questions import Several, alike, ask, pair_up, questions_of, report
 from fastboot.resampling import Answer, bootstrap_answer
-from fastboot.sample import take
 from fastboot.statistics.base import Statistic
 from fastboot.tables import Table
+from fastboot.taking import gather
 
 __all__ = ["paired_bootstrap"]
 
@@ -163,13 +163,16 @@ def paired_bootstrap(
         path=path,
     )
     n = len(first.statistics)
-    sample = take(
+    sample = gather(
         first.statistics + second.statistics,
         data,
         design,
         nan_policy,
+        run,
+        questions_of,
         weights=weights,
         alike=alike(first, second),
+        method=method,
     )
     questions = questions_of(sample.bounds)
 

@@ -101,11 +101,24 @@ class Run(NamedTuple):
     progress: engine.Progress | None
     # Of one of several samples that are resampled independently.
     spawn_key: tuple[int, ...] = ()
+    # The replicates to compute, where others are known already.
+    part: range | None = None
+    executor: object = None
 
     @property
     def sequence(self) -> np.random.SeedSequence:
         """Where the keys of the random words come from."""
         return np.random.SeedSequence(self.seed, spawn_key=self.spawn_key)
+
+    @property
+    def replicates(self) -> range:
+        """Those to compute."""
+        return range(self.n_resamples) if self.part is None else self.part
+
+    @property
+    def first(self) -> int:
+        """Where these begin."""
+        return self.replicates.start
 
 
 class Replicates(NamedTuple):
@@ -143,15 +156,15 @@ def weigh(
         How to run; its path is left alone.
     """
     evaluate = evaluator(estimand, units, measure, n_cells, n_drawn)
-    out = np.empty((estimand.n_values, n_cells, run.n_resamples))
+    out = np.empty((estimand.n_values, n_cells, len(run.replicates)))
     batch = _batch_size(estimand, sampler, n_rows, n_cells)
 
     def task(r: range) -> Iterator[int]:
         for start in range(r.start, r.stop, batch) if len(r) else [0]:
             stop = min(start + batch, r.stop)
             weights = np.empty((stop - start, sampler.n_units))
-            sampler.fill(start, weights)
-            out[:, :, start:stop] = evaluate(start, weights)
+            sampler.fill(run.first + start, weights)
+            out[:, :, start:stop] = evaluate(run.first + start, weights)
             yield stop - start
 
     passes = sum(weighted_of(bound).seconds_per_row for bound in estimand.weighted)
@@ -159,7 +172,7 @@ def weigh(
     engine.run(
         task,
         n_steps=1,
-        n_replicates=run.n_resamples,
+        n_replicates=len(run.replicates),
         seconds=sampler.seconds + passes * n_rows + products,
         n_threads=run.n_threads,
         progress=run.progress,
@@ -232,15 +245,15 @@ def _order_draws(bound: Bound, n_rows: int, run: Run) -> Replicates:
     assert isinstance(statistic, OrderStatistic)
     k, share = statistic.neighbours(n_rows)
     key = key_of(run.sequence)
-    out = np.empty((1, 1, run.n_resamples))
+    out = np.empty((1, 1, len(run.replicates)))
 
     def task(r: range) -> Iterator[int]:
         ranks = np.empty((2, len(r)), np.int64)
         if share == 0.0:
-            fill_order_indices(n_rows, k, r.start, *key, ranks[0])
+            fill_order_indices(n_rows, k, run.first + r.start, *key, ranks[0])
             out[0, 0, r.start : r.stop] = values[ranks[0]]
         else:
-            fill_order_pairs(n_rows, k, r.start, *key, ranks)
+            fill_order_pairs(n_rows, k, run.first + r.start, *key, ranks)
             lower, upper = values[ranks]
             between = (1.0 - share) * lower + share * upper
             # Equal values have just that value, without a rounding.
@@ -250,7 +263,7 @@ def _order_draws(bound: Bound, n_rows: int, run: Run) -> Replicates:
     engine.run(
         task,
         n_steps=1,
-        n_replicates=run.n_resamples,
+        n_replicates=len(run.replicates),
         seconds=_ORDER_DRAW,
         n_threads=run.n_threads,
         progress=run.progress,
@@ -265,7 +278,7 @@ def _constant(estimand: Estimand, units: Units | None, n_drawn: Any, run: Run) -
     sums = [] if units is None else units.expand(np.empty((0, *shape)), n_drawn)
     value = estimand.value(sums, [], shape)
     return Replicates(
-        np.broadcast_to(value, (*value.shape[:2], run.n_resamples)).copy(), "constant"
+        np.broadcast_to(value, (*value.shape[:2], len(run.replicates))).copy(), "constant"
     )
 
 
@@ -309,7 +322,7 @@ def add_up(
     if weighing is not None and estimand.weighted:
         n_cells = n_drawn.shape[0]
     n_sums = 0 if units is None else units.n_sums
-    out = np.empty((estimand.n_values, estimand.n_cells or n_cells, run.n_resamples))
+    out = np.empty((estimand.n_values, estimand.n_cells or n_cells, len(run.replicates)))
     sizes = [bound.n_values for bound in estimand.weighted]
     batch = 1
     if weighing is not None:
@@ -317,15 +330,15 @@ def add_up(
 
     def task(r: range) -> Iterator[int]:
         sums = np.zeros((n_sums, n_cells, len(r)))
-        for _ in _add(additions, r.start, sums):
+        for _ in _add(additions, run.first + r.start, sums):
             yield len(r)
         weighted = [np.empty((size, n_cells, len(r))) for size in sizes]
         if weighing is not None and weighted:
             for start in range(0, len(r), batch) if len(r) else [0]:
                 stop = min(start + batch, len(r))
                 weights = np.empty((stop - start, weighing.sampler.n_units))
-                weighing.sampler.fill(r.start + start, weights)
-                found = weighing.measure(r.start + start, weights)
+                weighing.sampler.fill(run.first + r.start + start, weights)
+                found = weighing.measure(run.first + r.start + start, weights)
                 for values, part in zip(weighted, found, strict=True):
                     values[:, :, start:stop] = part
                 yield stop - start
@@ -343,11 +356,12 @@ def add_up(
         n_steps += 1
     # Tables are made anew for every range; without them several ranges a thread end together.
     tables = paths & {"patterns", "tables"}
-    fair = run.n_resamples if tables else -(-run.n_resamples // (_RANGES * run.n_threads))
+    n = len(run.replicates)
+    fair = n if tables else -(-n // (_RANGES * run.n_threads))
     engine.run(
         task,
         n_steps=n_steps,
-        n_replicates=run.n_resamples,
+        n_replicates=n,
         seconds=seconds / n_steps,
         n_threads=run.n_threads,
         largest=max(1, min(_RANGE // (8 * (n_sums + len(out)) * n_cells), fair)),
@@ -413,14 +427,14 @@ def swap(
     if not estimand.terms and not estimand.weighted:
         return _constant(estimand, None, np.zeros((layout.n_cells, 1)), run)
     if n_differing == 0:
-        once = run._replace(n_resamples=1)
+        once = run._replace(n_resamples=1, part=None)
         sampler = Swaps(differing, layout.n_units, run.sequence)
         one = weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, once)
-        shape = (*one.values.shape[:2], run.n_resamples)
+        shape = (*one.values.shape[:2], len(run.replicates))
         return Replicates(np.broadcast_to(one.values, shape).copy(), "constant")
     summed = None if units is None or estimand.weighted else _chosen(units, differing)
     if layout.n_cells == 1 and _enumerates(n_differing, run):
-        run = run._replace(n_resamples=1 << n_differing)
+        run = run._replace(n_resamples=1 << n_differing, part=None)
         if summed is None or summed.sparse is not None:
             sampler = Swaps(differing, layout.n_units, None)
             return weigh(estimand, units, measure, sampler, 1, n_rows, 0, run)

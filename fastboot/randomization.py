@@ -17,11 +17,11 @@ from fastboot.paired_results import RandomizationResult
 from fastboot.paths import SWAP_PATHS
 from fastboot.questions import Several, ask, pair_up, questions_of, report
 from fastboot.resampling import Answer
-from fastboot.sample import take
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.estimand import same_measure
 from fastboot.swapping import swap_answer
 from fastboot.tables import Table
+from fastboot.taking import gather
 
 __all__ = ["approximate_randomization"]
 
@@ -162,11 +162,13 @@ def approximate_randomization(
     common |= {"seed": run.seed, "add_one": check_flag("add_one", add_one)}
     design = check_design(data, groups=groups, by=by)
     n = len(first.statistics)
-    sample = take(
+    sample = gather(
         first.statistics + second.statistics,
         data,
         design,
         nan_policy,
+        run,
+        questions_of,
         weights=weights,
         alike=[(place, n + place) for place in range(n)],
         mixed=True,

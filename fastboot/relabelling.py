@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
 from fastboot.measures import RowsOfCells, measure_exchanged
-from fastboot.observation import observe, totals_of, units_of
+from fastboot.observation import observe, units_of
 from fastboot.paths import Replicates, Run, add_up, weigh
 from fastboot.pooling import Pool
 from fastboot.resampling import Answer, warn_undefined
@@ -152,7 +152,7 @@ def _relabelled(
     """
     sample = pool.sample
     units = units_of(whole, layout, drawn_vary=False)
-    change = _between(whole, totals_of(whole.terms, sample.n_rows, cells))
+    change = _between(whole, sample.totals(whole.terms, cells))
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
     measure = measure_exchanged(change, rows, np.zeros(sample.n_rows, np.bool_))
     first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
@@ -160,7 +160,7 @@ def _relabelled(
     sampler: Sampler = Labels(layout, n_first, run.sequence)
 
     def weighed(sampler: Sampler, n_resamples: int) -> Replicates:
-        counted = run._replace(n_resamples=n_resamples)
+        counted = run._replace(n_resamples=n_resamples, part=None)
         return weigh(
             change, units, measure, sampler, layout.n_cells, sample.n_rows, n_chosen, counted
         )

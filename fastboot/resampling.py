@@ -18,9 +18,11 @@ from fastboot.measures import RowsOfCells, evaluator, measure_rows
 from fastboot.observation import observed, rows_of, units_of
 from fastboot.paths import Replicates, Run, plain_bootstrap, weigh
 from fastboot.sample import Sample
+from fastboot.scanned_draws import draw_sample
+from fastboot.scanned_sample import ScannedSample
 from fastboot.statistics.additive import Ratio
 from fastboot.statistics.bound import Bound
-from fastboot.statistics.estimand import Estimand, Question, estimand
+from fastboot.statistics.estimand import Estimand, Question
 from fastboot.studentized import (
     LinearErrors,
     check_studentized,
@@ -144,8 +146,10 @@ def resample(
     scale
         Size of the values, shape (n_values, n_cells): of both systems, for a difference.
     """
+    if isinstance(sample, ScannedSample):
+        return _scanned(questions, sample, run, method=method, scale=scale)
     design = sample.design
-    target = estimand(questions, sample.n_rows)
+    target = sample.estimand(questions)
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
     remarks: tuple[str, ...] = ("",) * target.n_values
@@ -201,6 +205,41 @@ def resample(
     )  # fmt: skip
 
 
+def _scanned(
+    questions: Sequence[Question],
+    sample: ScannedSample,
+    run: Run,
+    *,
+    method: str | None,
+    scale: Floats,
+) -> Answer:
+    """Resample units that are read block by block."""
+    target, units = sample.target, sample.units
+    cheap = _has_cheap_jackknife(units)
+    wanted = method is not None
+    found = draw_sample(
+        sample, run, errors=wanted and is_cheap(units),
+        jackknife=wanted and (method == "bca" or cheap),
+    )  # fmt: skip
+    size = np.maximum(scale, _largest(found.replicates.values))
+    return Answer(
+        estimates=observed(target, sample, None),
+        replicates=found.replicates.values,
+        path=found.replicates.path,
+        influence=found.influence,
+        rounding=rounding(target, units, size, sample.n_rows),
+        n_rows=np.array([sample.n_rows]),
+        n_units=np.array([units.n_units]),
+        errors=found.errors,
+        proportions=_proportions(questions, sample),
+    )
+
+
+def _has_cheap_jackknife(units: Units) -> bool:
+    n_listed = units.n_units if units.counts is None else units.counts.size
+    return n_listed * units.n_sums <= _CHEAP_JACKKNIFE
+
+
 def _block_length(target: Estimand, sample: Sample, layout: Layout, units: Units | None) -> float:
     """Return the length of blocks: the one given, or the best for the most dependent value."""
     design = sample.design
@@ -254,8 +293,7 @@ def _influence(
         if whole is not arrangement.layout:
             units = units_of(target, whole, drawn_vary=False)
         assert units is not None
-        n_listed = units.n_units if units.counts is None else units.counts.size
-        if not bca and n_listed * units.n_sums > _CHEAP_JACKKNIFE:
+        if not bca and not _has_cheap_jackknife(units):
             return None
         return influence(target, units)
     if not bca:
@@ -288,23 +326,20 @@ def _proportions(questions: Sequence[Question], sample: Sample) -> NDArray[np.bo
     independent = not (design.groups or design.strata or design.block_scheme)
     return np.array(
         [
-            independent and question.b is None and _is_proportion(question.a)
+            independent and question.b is None and _is_proportion(question.a, sample)
             for question in questions
             for _ in range(question.a.n_values)
         ]
     )
 
 
-def _is_proportion(bound: Bound) -> bool:
+def _is_proportion(bound: Bound, sample: Sample) -> bool:
     """Tell whether a statistic is the mean of 0 and 1 over all rows."""
     statistic = bound.statistic
     if not isinstance(statistic, Ratio) or type(statistic).finish is not Ratio.finish:
         return False
     successes, count = bound.terms
-    if not (isinstance(successes, np.ndarray) and isinstance(count, float) and count == 1.0):
-        return False
-    # A few rows first: most columns of other numbers show it there.
-    return all(bool(((some == 0.0) | (some == 1.0)).all()) for some in (successes[:64], successes))
+    return isinstance(count, float) and count == 1.0 and sample.is_binary(successes)
 
 
 def warn_undefined(replicates: Floats, questions: Sequence[Question]) -> None:

@@ -13,11 +13,15 @@ from fastboot.calls import words
 from fastboot.columns import Column, Source, load
 from fastboot.designs import Arrangement, Design, Slices
 from fastboot.rendering import count
+from fastboot.row_terms import check_weights
 from fastboot.statistics.base import Statistic, Vector
 from fastboot.statistics.bound import Bound, bound
 from fastboot.statistics.copies import Drawn
+from fastboot.statistics.estimand import Estimand, Question, estimand
+from fastboot.totals import totals_of
+from fastboot.units import Term
 
-__all__ = ["Sample", "factors_of", "few_units", "of_drawn", "take"]
+__all__ = ["Sample", "factors_of", "few_units", "measured_alike", "of_drawn", "take"]
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +67,21 @@ class Sample:
         known = "" if self.weights in {"", "values"} else f" by {self.weights}"
         weighted = f"rows weighted{known}" if self.weights else ""
         return ", ".join(filter(None, [self.design.words(self._keys, blocks), weighted]))
+
+    def totals(self, terms: Sequence[Term], cells: Slices | None = None) -> list[Any]:
+        """Sum of every term over the rows of each cell, shape (n_cells,) or (size, n_cells)."""
+        return totals_of(terms, self.n_rows, cells)
+
+    def estimand(self, questions: Sequence[Question]) -> Estimand:
+        """Put questions about these rows together."""
+        return estimand(questions, self.n_rows)
+
+    def is_binary(self, term: Term) -> bool:
+        """Tell whether a term is 0 or 1 in every row, and not a constant of all."""
+        # A few rows first: most columns of other numbers show it there.
+        return isinstance(term, np.ndarray) and all(
+            bool(((some == 0.0) | (some == 1.0)).all()) for some in (term[:64], term)
+        )
 
     def arrange(self, cells: Slices | None = None) -> Arrangement:
         """Number the units; cells are answered apart."""
@@ -125,25 +144,40 @@ def take(
     keys = tuple(remaining)
     slices = design.slices(keys)
     statistics, systems = of_drawn(statistics, systems, design, keys, slices, factors)
-    partners = {number: numbers for numbers in alike for number in numbers}
-    bounds = []
-    for number, (statistic, columns) in enumerate(zip(statistics, systems, strict=True)):
-        together = mixed or isinstance(statistic, Vector)
-        others = partners.get(number, (number,)) if together else (number,)
-        bounds.append(
-            bound(
-                statistic,
-                columns,
-                [systems[other] for other in others],
-                rows.n_rows,
-                factors=factors,
-                may_be_nan=nan_policy == "propagate",
-            )
+    bounds = [
+        bound(
+            statistic,
+            columns,
+            [systems[other] for other in others],
+            rows.n_rows,
+            factors=factors,
+            may_be_nan=nan_policy == "propagate",
         )
+        for statistic, columns, others in zip(
+            statistics, systems, measured_alike(statistics, alike, mixed=mixed), strict=True
+        )
+    ]
     return Sample(
         tuple(bounds), rows.n_rows, rows.n_dropped, factors, slices, design, keys,
         weights="" if weights is None else words(weights),
     )  # fmt: skip
+
+
+def measured_alike(
+    statistics: Sequence[Statistic], alike: Sequence[Sequence[int]], *, mixed: bool
+) -> list[Sequence[int]]:
+    """Return for each statistic the numbers of those whose columns it must know.
+
+    Parameters
+    ----------
+    statistics, alike, mixed
+        As in `take`.
+    """
+    partners = {number: numbers for numbers in alike for number in numbers}
+    return [
+        partners.get(number, (number,)) if mixed or isinstance(statistic, Vector) else (number,)
+        for number, statistic in enumerate(statistics)
+    ]
 
 
 def of_drawn(
@@ -182,13 +216,7 @@ def of_drawn(
 def factors_of(weights: Any) -> Floats:
     """Return the row weights, checked."""
     factors: Floats = weights
-    wrong = ~(factors >= 0.0)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"`weights` has {count(int(wrong.sum()), 'value')} below 0 or missing (first at row "
-            f"{row:,}: {factors[row]:g}); weights are 0 or more"
-        )
+    check_weights(factors)
     if not factors.any():
         raise ValueError("`weights` are all 0; at least one row must count")
     return factors

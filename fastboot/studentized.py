@@ -38,8 +38,8 @@ from fastboot.units import Layout, Place, Tally, Units
 __all__ = [
     "LinearErrors",
     "block_moments",
-    "block_totals",
     "check_studentized",
+    "errors_of_moments",
     "is_cheap",
     "linear_errors",
     "studentized_bootstrap",
@@ -232,12 +232,39 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
     units
         The sample; classes count with their multiplicity.
     """
-    layout = units.layout
-    edges = layout.offsets if units.counts is None else np.array([0, units.counts.size])
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 errors are undefined
-        moments = [_part_moments(units, start, stop) for start, stop in pairwise(edges)]
+    if units.layout.sizes.size == 1:
+        n_listed = units.n_units if units.counts is None else units.counts.size
+        totals = units.sums()
+        centre = totals[:, 0] / units.n_units
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 errors are undefined
+            within = joined(
+                block_moments(units, centre, *block) for block in blocks_of(0, n_listed)
+            )
+        return errors_of_moments(estimand, units, totals, within[..., None])
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = [
+            _part_moments(units, start, stop) for start, stop in pairwise(units.layout.offsets)
+        ]
     totals = np.stack([total for total, _ in moments], axis=-1)
     within = np.stack([squares for _, squares in moments], axis=-1)
+    return errors_of_moments(estimand, units, totals, within)
+
+
+def errors_of_moments(
+    estimand: Estimand, units: Units, totals: Floats, within: Floats
+) -> LinearErrors:
+    """Return the standard errors of observed values, from moments of the units.
+
+    Parameters
+    ----------
+    estimand, units
+        As in `linear_errors`.
+    totals
+        Sums of the terms in each part, shape (n_sums, n_parts).
+    within
+        Sums of products about the mean of the part, shape (n_sums, n_sums, n_parts).
+    """
+    layout = units.layout
     sizes = layout.sizes
     first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
     n_drawn = np.add.reduceat(sizes, first_parts)
@@ -288,18 +315,11 @@ def _sums_by_part(terms: Floats, offsets: Integers) -> Floats:
 
 def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
     """Sums of all terms over the units of a part, and of products about their means."""
-    totals: Floats = joined(block_totals(units, *block) for block in blocks_of(start, stop))
-    n_units = stop - start if units.counts is None else units.counts.sum()
-    centre = totals / n_units
-    return totals, joined(block_moments(units, centre, *block) for block in blocks_of(start, stop))
-
-
-def block_totals(units: Units, start: int, stop: int) -> Floats:
-    """Return the sums of all terms over a block of listed units, shape (n_sums,)."""
     totals = np.zeros(units.n_sums)
     for chunk in _chunks(units, start, stop):
-        totals += (listed(units, *chunk) * _multiplicities(units, *chunk)).sum(axis=1)
-    return totals
+        totals += listed(units, *chunk).sum(axis=1)
+    centre = totals / (stop - start)
+    return totals, joined(block_moments(units, centre, *block) for block in blocks_of(start, stop))
 
 
 def block_moments(units: Units, centre: Floats, start: int, stop: int) -> Floats:

@@ -12,12 +12,14 @@ from fastboot.columns import Labels
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
 from fastboot.measures import RowsOfCells, measure_exchanged
-from fastboot.observation import observed, rows_of, totals_of, units_of
+from fastboot.observation import observed, rows_of, units_of
 from fastboot.paths import Run, swap
 from fastboot.resampling import Answer, warn_undefined
 from fastboot.sample import Sample
+from fastboot.scanned_draws import swap_sample
+from fastboot.scanned_sample import ScannedSample, SurveyedUnits
 from fastboot.statistics.bound import Bound
-from fastboot.statistics.estimand import Estimand, Question, estimand, moves
+from fastboot.statistics.estimand import Estimand, Question, moves
 from fastboot.statistics.weighted import Weighted
 from fastboot.units import Layout, Units
 
@@ -41,11 +43,13 @@ def swap_answer(
     questions, sample, run, cells, scale
         As in `bootstrap_answer`.
     """
+    if isinstance(sample, ScannedSample):
+        return _scanned(questions, sample, run, scale=scale)
     if cells is not None:
         run = run._replace(path="weights")  # one way for all slices, never enumerated
     layout = sample.arrange(cells).layout
-    target = estimand(questions, sample.n_rows)
-    change = moves(questions, lambda terms: totals_of(terms, sample.n_rows, cells))
+    target = sample.estimand(questions)
+    change = moves(questions, lambda terms: sample.totals(terms, cells))
     units = units_of(change, layout, drawn_vary=True)
     differing = _differing(questions, change, units, layout)
     measure = _exchanged(change, layout, sample)
@@ -62,6 +66,30 @@ def swap_answer(
         n_rows=rows_of(sample.n_rows, cells),
         n_units=np.diff(layout.cell_offsets),
         n_differing=np.diff(edges),
+    )
+
+
+def _scanned(
+    questions: Sequence[Question], sample: ScannedSample, run: Run, *, scale: Floats
+) -> Answer:
+    """Swap units that are read block by block."""
+    units = sample.units
+    replicates = swap_sample(sample, run)
+    warn_undefined(replicates.values, questions)
+    n_differing = (
+        sample.n_differing
+        if isinstance(units, SurveyedUnits)
+        else np.count_nonzero((units.varying != 0.0).any(axis=0))
+    )
+    return Answer(
+        estimates=observed(sample.target, sample, None),
+        replicates=replicates.values,
+        path=replicates.path,
+        influence=None,
+        rounding=rounding(sample.target, sample.shape, scale, sample.n_rows),
+        n_rows=np.array([sample.n_rows]),
+        n_units=np.array([units.n_units]),
+        n_differing=np.array([n_differing]),
     )
 
 

@@ -26,7 +26,6 @@ Integers = NDArray[np.int64]
 Constants = Sequence[float | None]
 
 
-
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Terms of which a row contributes to one at most: counts of classes, sums by bin.
@@ -167,6 +166,10 @@ class Units:
 
     def totals(self) -> list[Any]:
         """Sum of every term over the units of each cell, shape (..., n_cells)."""
+        return self.expand(self.sums(), np.diff(self.layout.cell_offsets))
+
+    def sums(self) -> Floats:
+        """Sums that vary, over the units of each cell, shape (n_sums, n_cells)."""
         if self.counts is None:
             dense = self.layout.sums_by_cell(self.varying)
         else:
@@ -175,7 +178,7 @@ class Units:
         sums[: len(dense)] = dense
         if self.sparse is not None:
             sums[len(dense) :] = self._tallied(self.sparse, self.n_sums - len(dense))
-        return self.expand(sums, np.diff(self.layout.cell_offsets))
+        return sums
 
     def _tallied(self, sparse: Sparse, n_terms: int) -> Floats:
         """Sums of the tallies, shape (n_terms, n_cells)."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastboot import engine
 from fastboot.designs import Slices
-from fastboot.observation import totals_of, units_of
+from fastboot.observation import units_of
 from fastboot.paths import Run, swap
 from fastboot.sample import Sample
 from fastboot.statistics.additive import Additive, Tally
@@ -80,7 +80,7 @@ def swapped(
     differing = _differing(units, places, layout)
     found = swap(raw, units, lambda *_: [], layout, differing, 0, run)
     moved = _by_term(found.values, terms)
-    totals = [total[..., None] for total in totals_of(terms, sample.n_rows, cells)]
+    totals = [total[..., None] for total in sample.totals(terms, cells)]
 
     def of_cell(cell: int) -> PairReplicates:
         own = [

@@ -26,6 +26,7 @@ from fastboot.statistics.bound import Bound, evaluate
 __all__ = [
     "Estimand",
     "Question",
+    "alone",
     "difference_name",
     "estimand",
     "moves",
@@ -64,6 +65,11 @@ class Question:
     def statistics(self) -> tuple[Statistic, ...]:
         """The one or two statistics."""
         return tuple(bound.statistic for bound in self.bounds)
+
+
+def alone(bounds: Sequence[Bound]) -> list[Question]:
+    """Return the question of each statistic by itself."""
+    return [Question(bound) for bound in bounds]
 
 
 @dataclass(frozen=True, eq=False)

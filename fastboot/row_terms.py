@@ -1,0 +1,157 @@
+"""From the rows of one block to the terms of all statistics: the part of a run that reads.
+
+Everything here is small and can be sent to where the rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from fastboot.columns import Rows
+from fastboot.rendering import count
+from fastboot.scanned import evaluated
+from fastboot.sources.extents import Extent, Reading
+from fastboot.statistics.additive import Additive, Term
+from fastboot.statistics.bound import row_terms, weighed
+from fastboot.units import Units, from_rows, one_part
+
+__all__ = ["BlocksOfUnits", "HeldUnits", "ReadUnits", "RowTerms", "check_weights"]
+
+
+@dataclass(frozen=True)
+class RowTerms:
+    """Computes the terms of all statistics for the rows of a block.
+
+    Attributes
+    ----------
+    statistics
+        That know what they must of the table.
+    weighted
+        The last column has the weights of the rows.
+    """
+
+    statistics: tuple[Additive, ...]
+    weighted: bool
+
+    def __call__(self, rows: Rows) -> list[Term]:
+        """Return the terms of the first statistic, of the second, and so on; last the weights."""
+        return [term for own in self.by_statistic(rows) for term in own]
+
+    def by_statistic(self, rows: Rows) -> list[Sequence[Term]]:
+        """Return the terms of each statistic, and behind them the weights, if there are any."""
+        remaining = iter(rows.columns)
+        columns = [[next(remaining) for _ in one.columns] for one in self.statistics]
+        factors: Any = next(remaining) if self.weighted else None
+        if factors is not None:
+            check_weights(factors)
+        terms = [
+            weighed(row_terms(one, own, rows.n_rows), factors)
+            for one, own in zip(self.statistics, columns, strict=True)
+        ]
+        return terms if factors is None else [*terms, [factors]]
+
+
+def check_weights(factors: Any) -> None:
+    """Refuse weights of rows below 0 or missing."""
+    wrong = ~(factors >= 0.0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"`weights` has {count(int(wrong.sum()), 'value')} below 0 or missing (first at row "
+            f"{row:,}: {factors[row]:g}); weights are 0 or more"
+        )
+
+
+class BlocksOfUnits(Protocol):
+    """Some consecutive blocks of units."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of files that are read for them."""
+
+    @property
+    def n_units(self) -> int:
+        """Units in them."""
+
+    def __iter__(self) -> Iterator[tuple[int, Units]]:
+        """Yield the number of each block, and its units."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReadUnits:
+    """Units that are rows of a source.
+
+    Attributes
+    ----------
+    reading, extent
+        What is read, and where it lies.
+    terms
+        From rows to terms.
+    drawn
+        The terms asked for, by name.
+    constants
+        For each the value of all rows of the table, or None.
+    """
+
+    reading: Reading
+    extent: Extent
+    terms: RowTerms
+    drawn: tuple[Any, ...]
+    constants: tuple[float | None, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of files that are read for them."""
+        return self.extent.n_bytes
+
+    @property
+    def n_units(self) -> int:
+        """Units in them."""
+        return self.extent.n_rows
+
+    @property
+    def shown(self) -> str:
+        """What messages call them."""
+        return self.extent.pieces[0].shown
+
+    def __iter__(self) -> Iterator[tuple[int, Units]]:
+        """Yield the number of each block, and its units."""
+        for number, rows, _ in self.reading.blocks(self.extent):
+            own = self.terms(rows)
+            terms = [spread(evaluated(one, own), rows.n_rows) for one in self.drawn]
+            yield number, from_rows(terms, one_part(rows.n_rows), constants=self.constants)
+
+
+def spread(term: Any, n_rows: int) -> Any:
+    """Return a term with a number for each row: one that is constant in this block may vary."""
+    return np.full(n_rows, term) if isinstance(term, float) else term
+
+
+@dataclass(frozen=True, eq=False)
+class HeldUnits:
+    """Units in memory, some blocks of them.
+
+    Attributes
+    ----------
+    first
+        Number of the first block.
+    units
+        Of each block.
+    """
+
+    first: int
+    units: Sequence[Units]
+    n_bytes: int = 0
+
+    @property
+    def n_units(self) -> int:
+        """Units in them."""
+        return sum(one.n_units for one in self.units)
+
+    def __iter__(self) -> Iterator[tuple[int, Units]]:
+        """Yield the number of each block, and its units."""
+        return enumerate(self.units, self.first)

@@ -1,0 +1,569 @@
+"""Rows that are read block by block, bound to statistics: a sample that is never in memory.
+
+A source is read once to find the totals and the units: sums of groups, distinct rows with their
+counts, or nothing but the number of rows, which are then read again as they are drawn. Statistics
+that must know the table first (its classes, where its numbers lie) have it summarised in a reading
+before that. A term is only a name here (:mod:`fastboot.scanned`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import chain, combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.blocks import BLOCK, GROUP_BLOCK, TreeSum
+from fastboot.calls import words
+from fastboot.columns import Column, Labels
+from fastboot.designs import Arrangement, Design, Slices
+from fastboot.grouping import Groups, Merge
+from fastboot.row_terms import ReadUnits, RowTerms
+from fastboot.sample import Sample, measured_alike
+from fastboot.scanned import Scanned
+from fastboot.sources.extents import Count, Extent, Reading, extents_of, streamed_extents
+from fastboot.statistics.additive import Additive, Tally, Term
+from fastboot.statistics.base import Statistic
+from fastboot.statistics.bound import Bound, rehearse
+from fastboot.statistics.estimand import Estimand, Question, estimand, moves, same
+from fastboot.statistics.moments import Summary, summary
+from fastboot.sums import most_drawn_classes
+from fastboot.survey import Findings, Survey, Wanted
+from fastboot.tabulation import Tabulation
+from fastboot.units import Constants, Place, Units, counted, from_rows, one_part
+
+__all__ = ["ScannedSample", "scan"]
+
+Floats = NDArray[np.float64]
+
+# Blocks of an extent: a million rows are read in 10 ms and drawn 1,000 times in half a second.
+_EXTENT = 16
+# What a tally of arrays has for values where there are no arrays: not one number.
+_MANY = np.empty(0)
+Questions = Callable[[Sequence[Bound]], list[Question]]
+Dispatch = Callable[[Iterable[Callable[[], Any]]], Iterator[Any]]
+
+
+class Scan:
+    """Readings of a source.
+
+    Parameters
+    ----------
+    source
+        See :mod:`fastboot.sources`.
+    reading
+        What is read of every row.
+    dispatch
+        Runs tasks and returns their results in order.
+
+    Attributes
+    ----------
+    n_dropped
+        Rows left out for a missing value, once counted.
+    """
+
+    def __init__(self, source: Any, reading: Reading, dispatch: Dispatch) -> None:
+        self.reading = reading
+        self.run = dispatch
+        self.n_dropped = 0
+        self._source = source
+        self._n_blocks = _EXTENT if reading.keys is None else GROUP_BLOCK // BLOCK
+        self._counts: list[int] | None = None
+        pieces = source.fragments
+        if pieces is None:
+            return
+        counts = [piece.n_rows for piece in pieces]
+        if source.filtered or reading.omit or None in counts:
+            found = list(dispatch(Count(reading, piece) for piece in pieces))
+            counts = [n_kept for n_kept, _ in found]
+            self.n_dropped = sum(n_dropped for _, n_dropped in found)
+        self._counts = counts
+
+    @property
+    def n_rows(self) -> int | None:
+        """Kept rows, None while it is not known."""
+        return None if self._counts is None else sum(self._counts)
+
+    def extents(self) -> Iterable[Extent]:
+        """Return the extents of all kept rows, in order."""
+        if self._counts is not None:
+            return extents_of(self._source.fragments, self._counts, self._n_blocks)
+        return self._streamed()
+
+    def _streamed(self) -> Iterator[Extent]:
+        dropped: list[int] = []
+        batches = self._source.batches(self.reading.names)
+        yield from streamed_extents(batches, self.reading, self._n_blocks, dropped.append)
+        self.n_dropped = sum(dropped)
+
+    def first_block(self) -> Any:
+        """Return the rows of the first block, None where there is less than a block."""
+        for extent in self.extents():
+            for _, rows, _ in self.reading.blocks(extent):
+                return rows if rows.n_rows == BLOCK else None
+        return None
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Summarises number and label columns of one extent: what `Statistic.bind` must know.
+
+    Returns for each column of the reading its labels, or the summaries of its blocks.
+    """
+
+    reading: Reading
+    extent: Extent
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return self.extent.pieces[0].shown
+
+    def __call__(self) -> list[Any]:
+        """Read the extent."""
+        found: list[Any] = [None] * len(self.reading.columns)
+        for _, rows, _ in self.reading.blocks(self.extent):
+            for place, column in enumerate(rows.columns):
+                if isinstance(column, Labels):
+                    found[place] = dict.fromkeys([*(found[place] or ()), *column.values])
+                else:
+                    assert isinstance(column, np.ndarray)
+                    found[place] = [*(found[place] or ()), summary(column)]
+        return found
+
+
+def _learned(scan: Scan) -> list[Any]:
+    """Return the summary of every column of a source, as `bind` takes them."""
+    parts = list(scan.run(Learning(scan.reading, extent) for extent in scan.extents()))
+    columns: list[Any] = []
+    for place in zip(*parts, strict=True):
+        if isinstance(place[0], dict):
+            labels = tuple(dict.fromkeys(label for part in place for label in part))
+            columns.append(Labels(np.arange(len(labels)), labels))
+        else:
+            columns.append(reduce(Summary.join, (one for part in place for one in part)))
+    return columns
+
+
+class _Named(NamedTuple):
+    """The terms of all statistics by name.
+
+    bounds : the statistics with these terms
+    raw : names of all terms in order, a number for one that is constant
+    equal : pairs of places that are one
+    """
+
+    bounds: tuple[Bound, ...]
+    raw: tuple[Any, ...]
+    equal: frozenset[tuple[int, int]]
+
+    @classmethod
+    def of(
+        cls,
+        statistics: Sequence[Additive],
+        block: Sequence[Sequence[Term]],
+        equal: frozenset[tuple[int, int]],
+    ) -> _Named:
+        """Name terms like these, of one block; equal ones have the name of the first."""
+        own = list(chain(*block))
+        first = list(range(len(own)))
+        for i, j in sorted(equal):
+            first[j] = min(first[j], first[i])
+        raw = [_name(term, first[place]) for place, term in enumerate(own)]
+        remaining = iter(raw)
+        bounds = tuple(
+            Bound(one, (), [next(remaining) for _ in some], missing=False)
+            for one, some in zip(statistics, block, strict=False)  # weights come last
+        )
+        return cls(bounds, tuple(raw), equal)
+
+
+def _name(term: Term, place: int) -> Any:
+    if isinstance(term, Tally):
+        one = term.values if np.ndim(term.values) == 0 else _MANY
+        return Tally(Scanned(place), term.size, one)  # type: ignore[arg-type] # a name for codes
+    return Scanned(place) if isinstance(term, np.ndarray) else term
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyedUnits(Units):
+    """Units that are read as they are drawn: all but their terms is known.
+
+    Attributes
+    ----------
+    known
+        Sums that vary, shape (n_sums, 1).
+    constants
+        Of each term that is drawn, or None.
+    """
+
+    known: Floats = field(kw_only=True)
+    constants: tuple[float | None, ...] = field(kw_only=True)
+
+    def sums(self) -> Floats:
+        """Sums that vary, over all units."""
+        return self.known
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedSample(Sample):
+    """A sample whose rows are read when they are needed.
+
+    Attributes
+    ----------
+    target, change
+        What is estimated, and what swaps change, None without.
+    units
+        Of the terms of `change`, or of `target`.
+    shape
+        Of the terms of `target`, for what rounding can do.
+    table, n_differing
+        Distinct rows of `change`, None for too many, and rows in which it is not 0.
+    """
+
+    scan: Scan = field(kw_only=True)
+    terms: RowTerms = field(kw_only=True)
+    target: Estimand = field(kw_only=True)
+    change: Estimand | None = field(kw_only=True)
+    units: Units = field(kw_only=True)
+    shape: Units = field(kw_only=True)
+    table: Tabulation | None = field(kw_only=True)
+    n_differing: int = field(kw_only=True)
+    known: _Known = field(kw_only=True)
+    wanted: Wanted = field(kw_only=True)
+
+    def totals(self, terms: Sequence[Any], cells: Slices | None = None) -> list[Any]:
+        """Sum of every term over all rows, shape (1,) or (size, 1)."""
+        assert cells is None
+        return [self.known.total(term) for term in terms]
+
+    def estimand(self, questions: Sequence[Question]) -> Any:
+        """Put questions together."""
+        return estimand(questions, self.n_rows, self.known.size)
+
+    def is_binary(self, term: Any) -> bool:
+        """Tell whether a term is 0 or 1 in every row."""
+        return isinstance(term, Scanned) and self.known.binary[term]
+
+    def arrange(self, cells: Slices | None = None) -> Arrangement:
+        """Number the units."""
+        assert cells is None
+        layout = self.units.layout
+        return Arrangement(layout, layout, np.array([layout.n_units]))
+
+    def classes(self, terms: Sequence[Any], constants: Constants, table: Tabulation) -> Units:
+        """Return the classes of distinct rows, of the terms that were tabulated."""
+        return of_table(terms, constants, self.wanted, table, int(table.counts.sum()))
+
+    def blocks(self) -> Iterator[ReadUnits]:
+        """Yield the units, extent by extent, to be read where they are drawn."""
+        assert isinstance(self.units, SurveyedUnits)
+        drawn = (self.change or self.target).terms
+        for extent in self.scan.extents():
+            yield ReadUnits(
+                self.scan.reading, extent, self.terms, tuple(drawn), self.units.constants
+            )
+
+
+class _Known:
+    """Sums of named terms over all rows."""
+
+    def __init__(self, wanted: Wanted, found: Findings) -> None:
+        self.n_rows = found.n_rows
+        self._sums: dict[Any, Floats] = {}
+        total, start = _total(found.sums), 0
+        for term in wanted.summed:
+            size = term.size if isinstance(term, Tally) else 1
+            own = total[start : start + size]
+            one = isinstance(term, Tally) and np.ndim(term.values) == 0
+            self._sums[_key(term)] = own * float(term.values) if one else own
+            start += size
+        self.sizes = dict(zip(wanted.sized, _total(found.sizes).tolist(), strict=True))
+        self.binary = dict(zip(wanted.sized, found.binary.tolist(), strict=True))
+
+    def total(self, term: Any) -> Floats:
+        """Sum of a term, shape (1,), or (size, 1) of a tally."""
+        if isinstance(term, float):
+            return np.array([self.n_rows * term])
+        sums = self._sums[_key(term)]
+        return sums[:, None] if isinstance(term, Tally) else sums
+
+    def size(self, term: Any) -> float:
+        """Sum of absolute values; the value itself of a constant term, 0 of what is not asked."""
+        if isinstance(term, float):
+            return abs(term)
+        size = float(self.sizes.get(_key(term), 0.0))
+        if math.isinf(size):
+            raise ValueError("the values sum to more than float64 can hold; divide them first")
+        return size
+
+
+def _total(nodes: Sequence[Any]) -> Floats:
+    tree = TreeSum()
+    tree.join(nodes)
+    total: Floats = tree.total()
+    return total
+
+
+def _key(term: Any) -> Any:
+    return term.codes if isinstance(term, Tally) else term
+
+
+def scan(
+    statistics: Sequence[Statistic],
+    source: Any,
+    design: Design,
+    *,
+    weights: Any,
+    alike: Sequence[Sequence[int]],
+    mixed: bool,
+    omit: bool,
+    questions: Questions,
+    dispatch: Dispatch,
+) -> ScannedSample | None:
+    """Read a source and return the sample; None where it should be loaded instead.
+
+    That is where it has less than a block of rows, or a tally is to be swapped.
+
+    Parameters
+    ----------
+    statistics
+        Additive ones that need no more than summaries of the table.
+    source
+        See :mod:`fastboot.sources`.
+    design
+        Of rows or one column of groups.
+    weights, alike, mixed
+        As in :func:`fastboot.sample.take`.
+    omit
+        Drop rows with a missing value.
+    questions
+        From statistics to what is asked of them.
+    dispatch
+        Runs tasks and returns their results in order.
+    """
+    columns = [column for one in statistics for column in one.columns]
+    own = [] if weights is None else [Column(weights, "number", "weights")]
+    keys = next(iter(design.columns), None)
+    reading = Reading((*columns, *own), keys, omit)
+    scanned = Scan(source, reading, dispatch)
+    if scanned.n_rows is not None and scanned.n_rows < BLOCK:
+        return None
+    first = scanned.first_block()
+    if first is None:
+        return None
+    terms = RowTerms(_bound(statistics, scanned, alike, mixed=mixed), bool(own))
+    block = terms.by_statistic(first)
+    if mixed and any(isinstance(term, Tally) for term in chain(*block)):
+        return None
+    for one, some in zip(terms.statistics, block, strict=False):
+        rehearse(one, some)
+    equal = _equal(list(chain(*block)))
+    while True:
+        named = _Named.of(terms.statistics, block, equal)
+        plan = _Plan.of(named, questions, mixed=mixed)
+        tasks = (Survey(reading, extent, terms, plan.wanted) for extent in scanned.extents())
+        found, merge = _joined(dispatch(tasks))
+        if found.equal == equal:
+            break
+        equal = found.equal  # what seemed equal in the first block is not
+    known = _Known(plan.wanted, found)
+    if weights is not None and not known.size(named.raw[-1]):
+        raise ValueError("`weights` are all 0; at least one row must count")
+    plan.known.append(known)
+    groups = None if merge is None else merge.finish()
+    shape = _units(plan.target, plan.wanted, found, groups, known)
+    units = shape
+    if plan.change is not None:
+        units = _units(plan.change, plan.wanted, found, groups, known, drawn_vary=True)
+    return ScannedSample(
+        named.bounds, found.n_rows, scanned.n_dropped, None, None, design, (),
+        weights="" if weights is None else words(weights),
+        scan=scanned, terms=terms, change=plan.change, known=known, wanted=plan.wanted,
+        target=estimand(questions(named.bounds), found.n_rows, known.size),
+        shape=shape, units=units, table=found.table, n_differing=found.n_differing,
+    )  # fmt: skip
+
+
+def _bound(
+    statistics: Sequence[Statistic], scanned: Scan, alike: Sequence[Sequence[int]], *, mixed: bool
+) -> tuple[Additive, ...]:
+    """Return the statistics as they are for this table."""
+    columns: Sequence[Any] = ()
+    if any(one.learns != "nothing" for one in statistics):
+        columns = _learned(scanned)
+    remaining = iter(columns)
+    systems = [[next(remaining, None) for _ in one.columns] for one in statistics]
+    together = measured_alike(statistics, alike, mixed=mixed)
+    bound = [
+        one.bind([systems[other] for other in others])
+        for one, others in zip(statistics, together, strict=True)
+    ]
+    assert all(isinstance(one, Additive) for one in bound)
+    return tuple(bound)  # type: ignore[arg-type] # asserted
+
+
+def _equal(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:
+    """Return the pairs of places of terms that are equal in a block."""
+    arrays = [place for place, term in enumerate(terms) if not isinstance(term, float)]
+    return frozenset((i, j) for i, j in combinations(arrays, 2) if same(terms[i], terms[j]))
+
+
+class _Plan(NamedTuple):
+    """What is to be found out and for what.
+
+    wanted : for a survey
+    target, change : see `ScannedSample`
+    known : what was found, once it is: `change` asks for totals
+    """
+
+    wanted: Wanted
+    target: Estimand
+    change: Estimand | None
+    known: list[_Known]
+
+    @classmethod
+    def of(cls, named: _Named, questions: Questions, *, mixed: bool) -> _Plan:
+        """Plan the survey of these terms."""
+        asked = questions(named.bounds)
+        known: list[_Known] = []
+        target = estimand(asked, 0, lambda _: 0.0)
+        change = None
+        if mixed:
+            change = moves(
+                asked, lambda terms: [known[0].total(term) for term in terms], lambda _: 0.0
+            )
+        raw = _read(named.raw)
+        wanted = Wanted(
+            summed=_read([*raw, *target.terms, *(() if change is None else change.terms)]),
+            sized=tuple(term for term in raw if isinstance(term, Scanned)),
+            drawn=_read((target if change is None else change).terms),
+            beside=() if change is None else _read(target.terms),
+            equal=tuple(sorted(named.equal)),
+            swapped=mixed,
+        )
+        return cls(wanted, target, change, known)
+
+
+def _read(terms: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the terms that are read, each once: no numbers."""
+    return tuple({_key(term): term for term in terms if not isinstance(term, float)}.values())
+
+
+def _joined(parts: Iterator[Findings]) -> tuple[Findings, Merge | None]:
+    """Join the findings of all extents, in order; the sums of groups are merged as they come."""
+    whole: Findings | None = None
+    merge: Merge | None = None
+    for part in parts:
+        if part.groups is not None:
+            merge = merge or Merge()
+            merge.add(part.groups)
+            part.groups = None
+        whole = part if whole is None else whole.join(part)
+    assert whole is not None
+    return whole, merge
+
+
+def _units(
+    target: Estimand, wanted: Wanted, found: Findings, groups: Groups | None, known: _Known,
+    *, drawn_vary: bool = False,
+) -> Units:  # fmt: skip
+    """Return the units of an estimand."""
+    terms = target.terms
+    if groups is not None:
+        return _of_groups(terms, wanted, groups, drawn_vary=drawn_vary)
+    constants = _constants(terms, wanted, found, drawn_vary=drawn_vary)
+    tallied = any(isinstance(term, Tally) for term in terms)
+    most = most_drawn_classes(found.n_rows, tallied=tallied)
+    if not wanted.swapped and found.table is not None and found.table.counts.size <= most:
+        return of_table(terms, constants, wanted, found.table, found.n_rows)
+    return hollow(terms, constants, known)
+
+
+def _of_groups(terms: Sequence[Any], wanted: Wanted, groups: Groups, *, drawn_vary: bool) -> Units:
+    """Return groups as units."""
+    arrays = wanted.arrays
+    dense = [
+        groups.sums[arrays.index(term)]
+        if isinstance(term, Scanned)
+        else np.asarray(term * groups.sizes, np.float64)
+        for term in terms
+        if not isinstance(term, Tally)
+    ]
+    units = from_rows(dense, one_part(groups.sizes.size), drawn_vary=drawn_vary)
+    if groups.sparse is None:
+        return units
+    others = iter(units.places)
+    places, n_sums = [], units.n_sums
+    for term in terms:
+        if isinstance(term, Tally):
+            places.append(Place(n_sums, term.size, None))
+            n_sums += term.size
+        else:
+            places.append(next(others))
+    return replace(units, sparse=groups.sparse, places=tuple(places), n_sums=n_sums)
+
+
+def hollow(terms: Sequence[Any], constants: Constants, known: _Known) -> SurveyedUnits:
+    """Return the units of rows that are yet to be read."""
+    nothing = [
+        Tally(np.empty(0, np.int64), term.size, term.values)
+        if isinstance(term, Tally)
+        else np.empty(0)
+        for term in terms
+    ]
+    empty = from_rows(nothing, one_part(0), constants=constants)
+    sums = [
+        known.total(term)
+        for term, constant in zip(terms, constants, strict=True)
+        if constant is None
+    ]
+    dense = [total for total in sums if total.ndim == 1]
+    tallies = [total[:, 0] for total in sums if total.ndim == 2]
+    stacked = np.concatenate([np.empty(0), *dense, *tallies])[:, None]
+    return SurveyedUnits(
+        empty.varying, empty.sparse, empty.places, empty.n_sums, None, one_part(known.n_rows),
+        known=stacked, constants=tuple(constants),
+    )  # fmt: skip
+
+
+def _constants(
+    terms: Sequence[Any], wanted: Wanted, found: Findings, *, drawn_vary: bool
+) -> Constants:
+    """Return for each term the value of all rows, None where it varies (see `from_rows`)."""
+    arrays = wanted.arrays
+    constants: list[float | None] = []
+    for term in terms:
+        value: float | None = None
+        if isinstance(term, float):
+            value = term
+        elif not isinstance(term, Tally) and found.constant[arrays.index(term)]:
+            value = float(found.firsts[arrays.index(term)])
+        constants.append(None if drawn_vary and value != 0.0 else value)
+    return constants
+
+
+def of_table(
+    terms: Sequence[Any], constants: Constants, wanted: Wanted, table: Tabulation, n_units: int
+) -> Units:
+    """Return the classes of a table of distinct rows."""
+    arrays = [term for term in wanted.drawn if isinstance(term, Scanned)]
+    tallies = [_key(term) for term in wanted.drawn if isinstance(term, Tally)]
+    numbers = table.numbers
+
+    def of(term: Any) -> Any:
+        if isinstance(term, float):
+            return np.full(table.counts.size, term)
+        if isinstance(term, Scanned):
+            return numbers[arrays.index(term)]
+        row = len(arrays) + 2 * tallies.index(_key(term))
+        return Tally(numbers[row].astype(np.int64), term.size, numbers[row + 1])
+
+    n_classes = table.counts.size
+    listed = from_rows([of(term) for term in terms], one_part(n_classes), constants=constants)
+    return counted(listed, table.counts, n_units)

@@ -1,0 +1,227 @@
+"""One look at every row of a source: what its terms sum to, and how few different rows there are.
+
+A survey is one task for each extent. It finds the totals of terms, whether terms that seemed equal
+are, which terms are constant, and the units: the sums of groups, or the distinct rows and their
+counts as long as these are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastboot.blocks import Node, TreeSum
+from fastboot.grouping import GroupBlock, GroupSums
+from fastboot.row_terms import RowTerms, spread
+from fastboot.scanned import evaluated
+from fastboot.sources.extents import Extent, Reading
+from fastboot.statistics.estimand import same
+from fastboot.tabulation import Tabulation
+from fastboot.units import Tally
+
+__all__ = ["Findings", "Survey", "Wanted"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be found out, about terms by name.
+
+    Attributes
+    ----------
+    summed
+        To sum: arrays and tallies.
+    sized
+        Arrays whose absolute values are to be summed.
+    drawn
+        To be resampled: distinct rows, or sums of groups.
+    beside
+        More of which constants, or sums of groups, are to be found.
+    equal
+        Pairs of numbers of terms that are equal, as far as one knows.
+    swapped
+        Drawn are the changes of swaps.
+    """
+
+    summed: tuple[Any, ...]
+    sized: tuple[Any, ...]
+    drawn: tuple[Any, ...]
+    beside: tuple[Any, ...]
+    equal: tuple[tuple[int, int], ...]
+    swapped: bool
+
+    @property
+    def gathered(self) -> tuple[Any, ...]:
+        """What is drawn, and what is beside it."""
+        return (*self.drawn, *(term for term in self.beside if term not in self.drawn))
+
+    @property
+    def arrays(self) -> list[Any]:
+        """What of it is no tally."""
+        return [term for term in self.gathered if not isinstance(term, Tally)]
+
+
+@dataclass(eq=False)
+class Findings:
+    """What was found in some extents, in order.
+
+    Attributes
+    ----------
+    n_rows
+        Rows.
+    sums, sizes
+        Of the terms to sum, one after the other, and of the absolute values.
+    equal
+        Pairs of `Wanted` that still are.
+    firsts, constant
+        Of each of the `arrays` its first value, and whether all are equal to it.
+    binary
+        Of each sized term, whether all values are 0 or 1.
+    table
+        Distinct rows of the terms to draw: arrays, then codes and values of tallies. None for too
+        many, or with groups.
+    n_differing
+        Rows in which a drawn term is not 0: whose swap changes something.
+    groups
+        Sums of the groups of one group block, None without groups.
+    """
+
+    n_rows: int
+    sums: tuple[Node, ...]
+    sizes: tuple[Node, ...]
+    equal: frozenset[tuple[int, int]]
+    firsts: Floats
+    constant: NDArray[np.bool_]
+    binary: NDArray[np.bool_]
+    table: Tabulation | None
+    n_differing: int
+    groups: GroupSums | None
+
+    def join(self, later: Findings) -> Findings:
+        """Return what was found in both, the later rows behind."""
+        sums, sizes = TreeSum(), TreeSum()
+        for tree, own, other in ((sums, self.sums, later.sums), (sizes, self.sizes, later.sizes)):
+            tree.join(own)
+            tree.join(other)
+        table = None
+        if self.table is not None and later.table is not None:
+            table = self.table.join(later.table)
+        same_first = (self.firsts == later.firsts) & self.constant & later.constant
+        return Findings(
+            self.n_rows + later.n_rows, sums.nodes, sizes.nodes, self.equal & later.equal,
+            self.firsts, same_first, self.binary & later.binary, table,
+            self.n_differing + later.n_differing, None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Surveys one extent."""
+
+    reading: Reading
+    extent: Extent
+    terms: RowTerms
+    wanted: Wanted
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return self.extent.pieces[0].shown
+
+    def __call__(self) -> Findings:
+        """Read the extent."""
+        wanted = self.wanted
+        n_arrays = len(wanted.arrays)
+        seen = _Seen(
+            np.zeros(n_arrays), np.ones(n_arrays, np.bool_), np.ones(len(wanted.sized), np.bool_)
+        )
+        sums, sizes = TreeSum(), TreeSum()
+        equal = set(wanted.equal)
+        table: Tabulation | None = None
+        counting = self.reading.keys is None and bool(wanted.drawn)
+        groups = None if self.reading.keys is None else GroupBlock()
+        n_rows = n_differing = 0
+        for number, rows, own_keys in self.reading.blocks(self.extent):
+            own = self.terms(rows)
+            equal = {(i, j) for i, j in equal if same(own[i], own[j])}
+            sums.add(number, _sums([evaluated(term, own) for term in wanted.summed]))
+            sized = [evaluated(term, own) for term in wanted.sized]
+            sizes.add(number, _sizes(sized))
+            terms = [spread(evaluated(term, own), rows.n_rows) for term in wanted.gathered]
+            seen.look(terms, sized, first=not n_rows)
+            if groups is not None:
+                groups.add(own_keys, terms)
+            elif counting:
+                table = _counted(table, terms[: len(wanted.drawn)])
+                counting = table is not None
+            if wanted.swapped:
+                n_differing += int(np.any(terms[: len(wanted.drawn)], axis=0).sum())
+            n_rows += rows.n_rows
+        return Findings(
+            n_rows, sums.nodes, sizes.nodes, frozenset(equal), *seen, table, n_differing,
+            None if groups is None else groups.finish(),
+        )  # fmt: skip
+
+
+class _Seen(NamedTuple):
+    """What is so in all blocks so far, see `Findings`."""
+
+    firsts: Floats
+    constant: NDArray[np.bool_]
+    binary: NDArray[np.bool_]
+
+    def look(self, terms: Sequence[Any], sized: Sequence[Any], *, first: bool) -> None:
+        """Look at one more block."""
+        arrays = [term for term in terms if not isinstance(term, Tally)]
+        for place, term in enumerate(arrays):
+            if first:
+                self.firsts[place] = term[0]
+            if self.constant[place]:
+                self.constant[place] = bool((term == self.firsts[place]).all())
+        for place, term in enumerate(sized):
+            if self.binary[place]:
+                self.binary[place] = bool(((term == 0.0) | (term == 1.0)).all())
+
+
+def _sums(terms: Sequence[Any]) -> Floats:
+    """Sums of one block, tallies written out."""
+    parts = [
+        _tallied(term) if isinstance(term, Tally) else np.array([np.sum(term)]) for term in terms
+    ]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _tallied(tally: Tally) -> Floats:
+    there = tally.codes >= 0
+    if np.ndim(tally.values) == 0:  # counts; what each is worth comes later
+        counts: Floats = np.bincount(tally.codes[there], minlength=tally.size).astype(np.float64)
+        return counts
+    values: Any = tally.values
+    sums: Floats = np.bincount(tally.codes[there], values[there], tally.size).astype(np.float64)
+    return sums
+
+
+def _sizes(terms: Sequence[Any]) -> Floats:
+    with np.errstate(over="ignore"):
+        return np.array([np.abs(term).sum() for term in terms])
+
+
+def _counted(table: Tabulation | None, drawn: Sequence[Any]) -> Tabulation | None:
+    """Return the table with one more block; None for too many distinct rows."""
+    found = Tabulation.of(_numbers(drawn))
+    return found if found is None or table is None else table.join(found)
+
+
+def _numbers(drawn: Sequence[Any]) -> Floats:
+    """Terms of one block as rows of numbers: arrays, then codes and values of each tally."""
+    rows = [term for term in drawn if not isinstance(term, Tally)]
+    for tally in drawn:
+        if isinstance(tally, Tally):
+            there = tally.codes >= 0
+            rows += [np.where(there, tally.codes, 0), np.where(there, tally.values, 0.0)]
+    return np.array(rows, dtype=np.float64)

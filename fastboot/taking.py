@@ -1,0 +1,98 @@
+"""From `data` of any size to a sample: loaded, or read block by block where that will do.
+
+Read block by block are sources (files, folders, patterns, datasets, queries, streams that can be
+opened again), for functions of sums over rows, or over groups of one column, in plain resampling.
+Everything else is loaded: its columns must fit into memory, 8 bytes for a row of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from fastboot.columns import Source
+from fastboot.designs import Design
+from fastboot.dispatch import in_order
+from fastboot.paths import Run
+from fastboot.sample import Sample, take
+from fastboot.scanned_sample import scan
+from fastboot.sources.opening import open_source
+from fastboot.statistics.additive import Additive
+from fastboot.statistics.base import Statistic
+from fastboot.statistics.bound import Bound
+from fastboot.statistics.estimand import Question
+
+__all__ = ["gather"]
+
+
+def gather(
+    statistics: Sequence[Statistic],
+    data: object,
+    design: Design,
+    nan_policy: str,
+    run: Run,
+    questions: Callable[[Sequence[Bound]], list[Question]],
+    *,
+    weights: Source | None = None,
+    alike: Sequence[Sequence[int]] = (),
+    mixed: bool = False,
+    method: str = "percentile",
+) -> Sample:
+    """Return the sample of some statistics.
+
+    Parameters
+    ----------
+    statistics, data, design, nan_policy, weights, alike, mixed
+        As in :func:`fastboot.sample.take`.
+    run
+        How to run.
+    questions
+        From bound statistics to what is asked of them.
+    method
+        Of the interval.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        See :func:`fastboot.columns.load`; an error in a file names the file.
+    """
+    if _can_be_scanned(statistics, design, nan_policy, weights, run, method):
+        source = open_source(data)
+        if source is not None:
+            dispatch = partial(in_order, executor=run.executor, n_threads=run.n_threads)
+            found = scan(
+                statistics,
+                source,
+                design,
+                weights=weights,
+                alike=alike,
+                mixed=mixed,
+                omit=nan_policy == "omit",
+                questions=questions,
+                dispatch=dispatch,
+            )
+            if found is not None:
+                return found
+    return take(statistics, data, design, nan_policy, weights=weights, alike=alike, mixed=mixed)
+
+
+def _can_be_scanned(
+    statistics: Sequence[Statistic],
+    design: Design,
+    nan_policy: str,
+    weights: Any,
+    run: Run,
+    method: str,
+) -> bool:
+    sources = [column.source for one in statistics for column in one.columns]
+    sources += [*design.groups, *([] if weights is None else [weights])]
+    return (
+        all(isinstance(one, Additive) and one.learns != "rows" for one in statistics)
+        and all(isinstance(one, str) for one in sources)
+        and design.plain
+        and not (design.strata or design.by or design.n_drawn)
+        and nan_policy in {"raise", "omit"}
+        and run.path is None
+        and method != "studentized"
+    )
