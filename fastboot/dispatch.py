@@ -20,9 +20,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from reprlib import repr as shortened
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-__all__ = ["Cancelled", "check_executor", "in_order", "stopped"]
+__all__ = ["Cancelled", "Parcel", "check_executor", "in_order", "stopped"]
 
 T = TypeVar("T")
 
@@ -86,6 +86,40 @@ def check_executor(value: Any) -> Any:
             "one made with asynchronous=False"
         )
     return value
+
+
+class Parcel(Generic[T]):
+    """A task whose arrays arrive read-only, as kernels are compiled for them, and without a copy.
+
+    Parameters
+    ----------
+    task
+        To be run where it arrives.
+    """
+
+    def __init__(self, task: Callable[[], T]) -> None:
+        self.task = task
+
+    @property
+    def shown(self) -> str | None:
+        """What messages call it."""
+        return getattr(self.task, "shown", None)
+
+    def __call__(self) -> T:
+        """Run the task."""
+        return self.task()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        buffers: list[pickle.PickleBuffer] = []
+        try:
+            packed = pickle.dumps(self.task, protocol=5, buffer_callback=buffers.append)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return Parcel, (self.task,)  # what runs this may know how (Dask sends lambdas)
+        return _unpacked, (packed, [bytes(buffer.raw()) for buffer in buffers])
+
+
+def _unpacked(packed: bytes, buffers: list[bytes]) -> Parcel[Any]:
+    return Parcel(pickle.loads(packed, buffers=buffers))  # noqa: S301 - what __reduce__ packed
 
 
 def in_order(
@@ -204,7 +238,9 @@ def _submit(executor: Any, stop: threading.Event) -> Callable[[Callable[[], Any]
     """Return what sends a task."""
     if _shares_memory(executor):
         return lambda task: executor.submit(_in_thread, task, stop)
-    if callable(getattr(executor, "get_executor", None)):  # a distributed.Client
+    if callable(getattr(executor, "get_executor", None)):
+        # A distributed.Client leaves results with the workers; its executor fetches them as they
+        # come, so that what a worker has done outlives it.
         executor = executor.get_executor()
     if type(executor).__module__.startswith("distributed."):
         # Named by content (`pure`), equal tasks of two runs would be one, cancelled with either.
