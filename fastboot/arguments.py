@@ -11,6 +11,7 @@ import numpy as np
 from fastboot import engine
 from fastboot.columns import Source, names
 from fastboot.designs import BLOCKS, LEVELS, SCHEMES, Design
+from fastboot.dispatch import check_executor
 from fastboot.intervals import check_level, check_method
 from fastboot.paths import Run
 from fastboot.progress import Bar
@@ -37,6 +38,7 @@ def check_run(
     paths: tuple[str, ...],
     n_threads: Any,
     progress: Any,
+    executor: Any = None,
 ) -> Run:
     """Return how to run, or raise TypeError or ValueError naming the argument."""
     if path is not None and path not in paths:
@@ -51,6 +53,7 @@ def check_run(
             else _whole("n_threads", n_threads, engine.MOST_THREADS)
         ),
         progress=_progress(progress),
+        executor=check_executor(executor),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
-from typing import TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from fastboot.arguments import Rng, answer_options, check_design, check_run
 from fastboot.columns import Source
 from fastboot.designs import Slices
+from fastboot.keeping import check_checkpoint, extender
 from fastboot.observation import observe
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.questions import Several, ask, report
@@ -31,6 +33,7 @@ class Options(TypedDict, total=False):
     """What :func:`bootstrap` and :func:`paired_bootstrap` take beside statistics and slices."""
 
     data: object
+    where: Any
     groups: Source | Sequence[Source] | None
     levels: str | None
     strata: Source | Sequence[Source] | None
@@ -44,6 +47,8 @@ class Options(TypedDict, total=False):
     alternative: str
     rng: Rng
     n_threads: int | None
+    executor: object
+    checkpoint: str | os.PathLike[str] | None
     nan_policy: str
     progress: bool | Callable[[int, int], object] | None
     path: str | None
@@ -71,6 +76,7 @@ def bootstrap(
     statistic: Several | Statistic | Source,
     *,
     data: object = None,
+    where: Any = None,
     groups: Source | Sequence[Source] | None = None,
     levels: str | None = None,
     strata: Source | Sequence[Source] | None = None,
@@ -85,6 +91,8 @@ def bootstrap(
     alternative: str = "two-sided",
     rng: Rng = None,
     n_threads: int | None = None,
+    executor: object = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     nan_policy: str = "raise",
     progress: bool | Callable[[int, int], object] | None = None,
     path: str | None = None,
@@ -184,9 +192,10 @@ def bootstrap(
     >>> result.n_units
     8
     """
+    call = dict(locals())
     started = time.perf_counter()
     asked = ask(statistic, "statistic")
-    run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress)
+    run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress, executor)
     common = answer_options(confidence_level, method, alternative) | {"seed": run.seed}
     design = check_design(
         data,
@@ -199,8 +208,17 @@ def bootstrap(
         block_length=block_length,
         path=path,
     )
+    run = run._replace(keeping=check_checkpoint(checkpoint, "bootstrap", design))
     sample = gather(
-        asked.statistics, data, design, nan_policy, run, alone, weights=weights, method=method
+        asked.statistics,
+        data,
+        design,
+        nan_policy,
+        run,
+        alone,
+        weights=weights,
+        where=where,
+        method=method,
     )
     questions = alone(sample.bounds)
 
@@ -210,6 +228,13 @@ def bootstrap(
         return found, {}
 
     result: BootstrapResult | Table[BootstrapResult] = report(
-        BootstrapResult, asked.names, questions, sample, answer, common, started
+        BootstrapResult,
+        asked.names,
+        questions,
+        sample,
+        answer,
+        common,
+        started,
+        extender(bootstrap, call),
     )
     return result

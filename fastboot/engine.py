@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
-__all__ = ["MOST_THREADS", "Progress", "Task", "default_threads", "run"]
+__all__ = ["MOST_THREADS", "Progress", "Task", "default_threads", "interrupts_kept", "run"]
 
 Task = Callable[[range], Iterator[int]]
 Progress = Callable[[int, int], object]
@@ -89,7 +89,7 @@ def run(
         Called in this thread with the replicates done so far and their total. What it raises ends
         the run.
     """
-    with _interrupts_kept():
+    with interrupts_kept():
         for _ in task(range(0)):  # compiles the kernels, here where Ctrl-C can end it
             pass
     if seconds * n_steps * n_replicates < _SINGLE_THREAD_WORK:
@@ -118,7 +118,7 @@ def _report(progress: Progress | None, done: int, total: int) -> None:
 
 
 @contextlib.contextmanager
-def _interrupts_kept() -> Iterator[None]:
+def interrupts_kept() -> Iterator[None]:
     """Raise at the end a KeyboardInterrupt that was raised, and lost, inside a call-back.
 
     While LLVM compiles, it calls back; Python can only report what is raised in there.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,10 +17,10 @@ from fastboot.units import Layout, Units
 
 __all__ = [
     "Measure",
+    "MeasureExchanged",
+    "MeasureRows",
     "RowsOfCells",
     "evaluator",
-    "measure_exchanged",
-    "measure_rows",
     "weighted_of",
     "weighted_sums",
 ]
@@ -148,50 +148,71 @@ def _which(first: int, n: int) -> str:
 Measure = Callable[[int, Floats], list[Floats]]
 
 
-def measure_rows(estimand: Estimand, rows: RowsOfCells) -> Measure:
-    """Return how to compute statistics of row weights for drawn units."""
-    measured = [_Measured(bound, rows.prepare(bound)) for bound in estimand.weighted]
+class MeasureRows:
+    """How to compute statistics of row weights for drawn units.
 
-    def measure(first: int, weights: Floats) -> list[Floats]:
-        spread = rows.spread(weights) if measured else weights
-        return [one.values(first, spread, rows.offsets) for one in measured]
-
-    return measure
-
-
-def measure_exchanged(estimand: Estimand, rows: RowsOfCells, stays: NDArray[np.bool_]) -> Measure:
-    """Return how to compute statistics of two systems whose rows were exchanged.
+    Sent to another process, it takes the rows along and prepares the statistics there.
 
     Parameters
     ----------
-    estimand
-        Its statistics of row weights come in pairs, the first system's and the second's, with the
-        columns of the pooled rows.
+    bounds
+        The statistics.
+    rows
+        Their rows.
+    """
+
+    def __init__(self, bounds: Sequence[Bound], rows: RowsOfCells) -> None:
+        self.rows = rows
+        self._bounds = tuple(bounds)
+        self._measured = [_Measured(bound, rows.prepare(bound)) for bound in bounds]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._bounds, self.rows)
+
+    def __call__(self, first: int, weights: Floats) -> list[Floats]:
+        spread = self.rows.spread(weights) if self._measured else weights
+        return [one.values(first, spread, self.rows.offsets) for one in self._measured]
+
+
+class MeasureExchanged:
+    """How to compute statistics of two systems whose rows were exchanged.
+
+    Parameters
+    ----------
+    bounds
+        Statistics in pairs, the first system's and the second's, with the columns of the pooled
+        rows.
     rows
         The pooled rows. Their unit's weight is 1 where the unit is exchanged (or given to the first
         system), else 0.
     stays
         Shape (n_rows,): a row that the first system has where its unit is not exchanged.
     """
-    pairs = estimand.weighted[::2]
-    measured = [_Measured(bound, rows.prepare(bound)) for bound in pairs]
-    flipped = stays if rows.order is None else stays[rows.order]
-    own = rows.factors if rows.factors.size else 1.0
-    plain = RowsOfCells(rows.order, rows.offsets, rows.units, np.empty(0))
 
-    def measure(first: int, weights: Floats) -> list[Floats]:
-        if not measured:
+    def __init__(
+        self, bounds: Sequence[Bound], rows: RowsOfCells, stays: NDArray[np.bool_]
+    ) -> None:
+        self.rows = rows
+        self._made_of = tuple(bounds), rows, stays
+        self._measured = [_Measured(bound, rows.prepare(bound)) for bound in bounds[::2]]
+        self._flipped = stays if rows.order is None else stays[rows.order]
+        self._own = rows.factors if rows.factors.size else 1.0
+        self._plain = RowsOfCells(rows.order, rows.offsets, rows.units, np.empty(0))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of
+
+    def __call__(self, first: int, weights: Floats) -> list[Floats]:
+        if not self._measured:
             return []
-        spread = plain.spread(weights)
-        in_first = np.where(flipped, 1.0 - spread, spread)
+        spread = self._plain.spread(weights)
+        in_first = np.where(self._flipped, 1.0 - spread, spread)
         in_second = 1.0 - in_first
         return [
-            one.values(first, own * side, rows.offsets)
-            for one in measured
+            one.values(first, self._own * side, self.rows.offsets)
+            for one in self._measured
             for side in (in_first, in_second)
         ]
-
-    return measure
 
 
 def weighted_sums(units: Units, weights: Floats) -> Floats:

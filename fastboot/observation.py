@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.designs import Slices
-from fastboot.measures import RowsOfCells, measure_rows
+from fastboot.measures import MeasureRows, RowsOfCells
 from fastboot.sample import Sample
 from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Estimand, Question
@@ -31,7 +31,7 @@ def observed(target: Estimand, sample: Sample, cells: Slices | None) -> Floats:
     if not target.weighted:
         return target.value(totals, [], (n_cells,))
     rows = RowsOfCells.of(_row_layout(sample.n_rows, cells), sample.factors, sample.n_rows)
-    measure = measure_rows(target, rows)
+    measure = MeasureRows(target.weighted, rows)
     weighted = [one[:, :, 0] for one in measure(-1, np.ones((1, sample.n_rows)))]
     return target.value(totals, weighted, (n_cells,))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
-from typing import TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
 from fastboot.columns import Source
 from fastboot.designs import Slices
+from fastboot.keeping import check_checkpoint, extender
 from fastboot.observation import observe
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.paths import BOOTSTRAP_PATHS
@@ -30,6 +32,7 @@ class _Options(TypedDict, total=False):
     """What :func:`paired_bootstrap` takes beside statistics and slices."""
 
     data: object
+    where: Any
     groups: Source | Sequence[Source] | None
     levels: str | None
     strata: Source | Sequence[Source] | None
@@ -43,6 +46,8 @@ class _Options(TypedDict, total=False):
     alternative: str
     rng: Rng
     n_threads: int | None
+    executor: object
+    checkpoint: str | os.PathLike[str] | None
     nan_policy: str
     add_one: bool
     progress: bool | Callable[[int, int], object] | None
@@ -78,6 +83,7 @@ def paired_bootstrap(
     b: Several | Statistic | Source,
     *,
     data: object = None,
+    where: Any = None,
     groups: Source | Sequence[Source] | None = None,
     levels: str | None = None,
     strata: Source | Sequence[Source] | None = None,
@@ -92,6 +98,8 @@ def paired_bootstrap(
     alternative: str = "two-sided",
     rng: Rng = None,
     n_threads: int | None = None,
+    executor: object = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     nan_policy: str = "raise",
     add_one: bool = True,
     progress: bool | Callable[[int, int], object] | None = None,
@@ -145,10 +153,11 @@ def paired_bootstrap(
     >>> result.estimate, result.n_resamples
     (0.375, 9999)
     """
+    call = dict(locals())
     started = time.perf_counter()
     first, second = ask(a, "a"), ask(b, "b")
     pair_up(first, second)
-    run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress)
+    run = check_run(n_resamples, rng, path, BOOTSTRAP_PATHS, n_threads, progress, executor)
     common = answer_options(confidence_level, method, alternative)
     common |= {"seed": run.seed, "add_one": check_flag("add_one", add_one)}
     design = check_design(
@@ -163,6 +172,7 @@ def paired_bootstrap(
         path=path,
     )
     n = len(first.statistics)
+    run = run._replace(keeping=check_checkpoint(checkpoint, "paired_bootstrap", design))
     sample = gather(
         first.statistics + second.statistics,
         data,
@@ -171,6 +181,7 @@ def paired_bootstrap(
         run,
         questions_of,
         weights=weights,
+        where=where,
         alike=alike(first, second),
         method=method,
     )
@@ -184,6 +195,13 @@ def paired_bootstrap(
         return found, {"estimate_a": of_a, "estimate_b": of_b}
 
     result: PairedBootstrapResult | Table[PairedBootstrapResult] = report(
-        PairedBootstrapResult, first.names, questions, sample, answer, common, started
+        PairedBootstrapResult,
+        first.names,
+        questions,
+        sample,
+        answer,
+        common,
+        started,
+        extender(paired_bootstrap, call),
     )
     return result

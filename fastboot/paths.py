@@ -35,9 +35,9 @@ from fastboot import engine
 from fastboot.blocks import TreeSum
 from fastboot.measures import (
     Measure,
+    MeasureRows,
     RowsOfCells,
     evaluator,
-    measure_rows,
     weighted_of,
 )
 from fastboot.statistics.bound import Bound
@@ -63,6 +63,7 @@ __all__ = [
     "Replicates",
     "Run",
     "add_up",
+    "no_weights",
     "plain_bootstrap",
     "swap",
     "weigh",
@@ -104,6 +105,8 @@ class Run(NamedTuple):
     # The replicates to compute, where others are known already.
     part: range | None = None
     executor: object = None
+    # Where replicates are kept, see fastboot.keeping.
+    keeping: Any = None
 
     @property
     def sequence(self) -> np.random.SeedSequence:
@@ -119,6 +122,11 @@ class Run(NamedTuple):
     def first(self) -> int:
         """Where these begin."""
         return self.replicates.start
+
+
+def no_weights(_: int, __: Floats) -> list[Floats]:
+    """Measure nothing: a `Measure` where there are no statistics of row weights."""
+    return []
 
 
 class Replicates(NamedTuple):
@@ -218,7 +226,7 @@ def plain_bootstrap(
             "`path` is 'collapse', which counts equal units; "
             f"{estimand.weighted[0].statistic.name} needs every unit, leave it None"
         )
-    weighing = _Weighing(sampler, measure_rows(estimand, rows), rows.n_rows)
+    weighing = _Weighing(sampler, MeasureRows(estimand.weighted, rows), rows.n_rows)
     return add_up(estimand, units, additions, n_drawn, run, weighing), classes or units
 
 

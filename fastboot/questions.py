@@ -15,6 +15,7 @@ from fastboot.analytic import ClusterErrors
 from fastboot.calls import words
 from fastboot.columns import Source
 from fastboot.designs import Slices
+from fastboot.extension import Again
 from fastboot.resampling import Answer
 from fastboot.results import Result
 from fastboot.sample import Sample, few_units
@@ -149,6 +150,7 @@ def report(
     answer: Callable[[Slices | None], tuple[Answer, Mapping[str, NDArray[Any]]]],
     common: dict[str, Any],
     started: float,
+    again: Again | None = None,
 ) -> Any:
     """Answer all rows and the slices, if any: return the result, or the table of results.
 
@@ -169,6 +171,8 @@ def report(
         Fields that all results share.
     started
         When the call came, by `time.perf_counter`.
+    again
+        How to run the procedure again.
     """
     axes, keys = _keys(names, questions)
     named = _Named(
@@ -176,7 +180,7 @@ def report(
     )
     whole = answer(None)
     sliced = None if sample.slices is None else answer(sample.slices)
-    common = common | {"elapsed": time.perf_counter() - started}
+    common = common | {"elapsed": time.perf_counter() - started, "again": again}
     total = named.report(*whole, common)
     if sliced is None or sample.slices is None:
         return total

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
-from typing import TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
 from fastboot.columns import Source
 from fastboot.designs import Slices
+from fastboot.keeping import check_checkpoint, extender
 from fastboot.observation import observe
 from fastboot.paired_results import RandomizationResult
 from fastboot.paths import SWAP_PATHS
@@ -32,6 +34,7 @@ class _Options(TypedDict, total=False):
     """What :func:`approximate_randomization` takes beside statistics and slices."""
 
     data: object
+    where: Any
     groups: Source | None
     weights: Source | None
     n_resamples: int
@@ -39,6 +42,8 @@ class _Options(TypedDict, total=False):
     alternative: str
     rng: Rng
     n_threads: int | None
+    executor: object
+    checkpoint: str | os.PathLike[str] | None
     nan_policy: str
     add_one: bool
     progress: bool | Callable[[int, int], object] | None
@@ -74,6 +79,7 @@ def approximate_randomization(
     b: Several | Statistic | Source,
     *,
     data: object = None,
+    where: Any = None,
     groups: Source | None = None,
     by: Source | Sequence[Source] | None = None,
     weights: Source | None = None,
@@ -82,6 +88,8 @@ def approximate_randomization(
     alternative: str = "two-sided",
     rng: Rng = None,
     n_threads: int | None = None,
+    executor: object = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     nan_policy: str = "raise",
     add_one: bool = True,
     progress: bool | Callable[[int, int], object] | None = None,
@@ -148,6 +156,7 @@ def approximate_randomization(
     >>> result.pvalue, result.path, result.n_resamples
     (0.03125, 'enumeration', 64)
     """
+    call = dict(locals())
     started = time.perf_counter()
     first, second = ask(a, "a"), ask(b, "b")
     pair_up(first, second)
@@ -157,11 +166,12 @@ def approximate_randomization(
                 f"`a` is {one.name} and `b` is {other.name}; swapped outputs are measured by the "
                 "other's statistic, so both must be the same (paired_bootstrap can compare two)"
             )
-    run = check_run(n_resamples, rng, path, SWAP_PATHS, n_threads, progress)
+    run = check_run(n_resamples, rng, path, SWAP_PATHS, n_threads, progress, executor)
     common = answer_options(confidence_level, "normal", alternative)
     common |= {"seed": run.seed, "add_one": check_flag("add_one", add_one)}
     design = check_design(data, groups=groups, by=by)
     n = len(first.statistics)
+    run = run._replace(keeping=check_checkpoint(checkpoint, "approximate_randomization", design))
     sample = gather(
         first.statistics + second.statistics,
         data,
@@ -170,6 +180,7 @@ def approximate_randomization(
         run,
         questions_of,
         weights=weights,
+        where=where,
         alike=[(place, n + place) for place in range(n)],
         mixed=True,
     )
@@ -183,6 +194,13 @@ def approximate_randomization(
         return found, {"estimate_a": of_a, "estimate_b": of_b}
 
     result: RandomizationResult | Table[RandomizationResult] = report(
-        RandomizationResult, first.names, questions, sample, answer, common, started
+        RandomizationResult,
+        first.names,
+        questions,
+        sample,
+        answer,
+        common,
+        started,
+        extender(approximate_randomization, call),
     )
     return result

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
-from fastboot.measures import RowsOfCells, measure_exchanged
+from fastboot.measures import MeasureExchanged, RowsOfCells
 from fastboot.observation import observe, units_of
 from fastboot.paths import Replicates, Run, add_up, weigh
 from fastboot.pooling import Pool
@@ -154,7 +154,7 @@ def _relabelled(
     units = units_of(whole, layout, drawn_vary=False)
     change = _between(whole, sample.totals(whole.terms, cells))
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
-    measure = measure_exchanged(change, rows, np.zeros(sample.n_rows, np.bool_))
+    measure = MeasureExchanged(change.weighted, rows, np.zeros(sample.n_rows, np.bool_))
     first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
     n_chosen = np.add.reduceat(n_first, first_parts)[:, None]
     sampler: Sampler = Labels(layout, n_first, run.sequence)

@@ -6,17 +6,21 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.block_draws import Found
 from fastboot.block_length import block_length
 from fastboot.components import Components, components
 from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
+from fastboot.executors import by_ranges, plain_replicates
 from fastboot.jackknife import Influence, influence, influence_of_weights, leave_one_out, rounding
-from fastboot.measures import RowsOfCells, evaluator, measure_rows
+from fastboot.keeping import facts_of, kept
+from fastboot.measures import MeasureRows, RowsOfCells, evaluator
 from fastboot.observation import observed, rows_of, units_of
-from fastboot.paths import Replicates, Run, plain_bootstrap, weigh
+from fastboot.paths import Replicates, Run, weigh
 from fastboot.sample import Sample
 from fastboot.scanned_draws import draw_sample
 from fastboot.scanned_sample import ScannedSample
@@ -153,27 +157,40 @@ def resample(
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
     remarks: tuple[str, ...] = ("",) * target.n_values
+    name = "total" if cells is None else "slices"
     parts: tuple[Components, ...] | None = None
     units = units_of(target, layout, drawn_vary=design.drawn_vary)
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
     errors, seen = None, units
     if method == "studentized":
         check_studentized(questions, design)
+
+    def facts() -> dict[str, str]:
+        return facts_of(questions, sample, units, layout, run)
+
     if method == "studentized" and units is not None:
         draws = design.draws(layout)
         replicates, errors, seen = studentized_bootstrap(target, units, rows, draws, run)
     elif design.plain:
         draws = design.draws(layout)
-        replicates, seen = plain_bootstrap(target, units, rows, layout, draws, run)
+
+        def draw(part: Run) -> Replicates:
+            nonlocal seen
+            found, seen = plain_replicates(target, units, rows, layout, draws, part)
+            return found
+
+        replicates = kept(draw, run, facts, name)
     else:
         length = _block_length(target, sample, layout, units)
         n_drawn = np.diff(layout.cell_offsets)[:, None]
-        measure = measure_rows(target, rows)
+        measure = MeasureRows(target.weighted, rows)
 
-        def drawn_by(sampler: Sampler) -> Replicates:
-            return weigh(target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn, run)
+        def drawn_by(sampler: Sampler, run: Run = run) -> Replicates:
+            drawn = target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn
+            return weigh(*drawn, run) if run.executor is None else by_ranges(weigh, drawn, run)
 
-        replicates = drawn_by(design.sampler(arrangement, run.sequence, length))
+        whole = design.sampler(arrangement, run.sequence, length)
+        replicates = kept(partial(drawn_by, whole), run, facts, name)
         if design.levels == "crossed":
             first, second = (
                 drawn_by(crossed_sampler(arrangement, run.sequence, drawn)).values[:, 0]
@@ -216,16 +233,24 @@ def _scanned(
     """Resample units that are read block by block."""
     target, units = sample.target, sample.units
     cheap = _has_cheap_jackknife(units)
-    wanted = method is not None
-    found = draw_sample(
-        sample, run, errors=wanted and is_cheap(units),
-        jackknife=wanted and (method == "bca" or cheap),
-    )  # fmt: skip
-    size = np.maximum(scale, _largest(found.replicates.values))
+    errors = method is not None and is_cheap(units)
+    jackknife = method is not None and (method == "bca" or cheap)
+    found: Found | None = None
+
+    def draw(part: Run) -> Replicates:
+        nonlocal found
+        first = found is None  # what is known of the sample besides is found once
+        drawn = draw_sample(sample, part, errors=first and errors, jackknife=first and jackknife)
+        found = drawn if found is None else found
+        return drawn.replicates
+
+    replicates = kept(draw, run, lambda: facts_of(questions, sample, units, units.layout, run))
+    assert found is not None
+    size = np.maximum(scale, _largest(replicates.values))
     return Answer(
         estimates=observed(target, sample, None),
-        replicates=found.replicates.values,
-        path=found.replicates.path,
+        replicates=replicates.values,
+        path=replicates.path,
         influence=found.influence,
         rounding=rounding(target, units, size, sample.n_rows),
         n_rows=np.array([sample.n_rows]),
@@ -300,7 +325,7 @@ def _influence(
         return None
     rows = RowsOfCells.of(whole, sample.factors, sample.n_rows)
     varied = units_of(target, whole, drawn_vary=True)
-    evaluate = evaluator(target, varied, measure_rows(target, rows), whole.n_cells, 0)
+    evaluate = evaluator(target, varied, MeasureRows(target.weighted, rows), whole.n_cells, 0)
     return influence_of_weights(evaluate, whole)
 
 

@@ -10,7 +10,7 @@ import math
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fastboot import analytic, intervals, pvalues
 from fastboot.analytic import ClusterErrors
 from fastboot.components import Components
+from fastboot.extension import Again, extended
 from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import (
     bracketed,
@@ -89,6 +90,9 @@ class Result(Tabular):
         Sentences about the data, part of `notes`.
     elapsed
         Seconds, from the call to the answer.
+    again
+        How `extend` runs the procedure again; it holds the arguments of the call, and is None after
+        pickling and in results of a table.
     """
 
     statistic: str
@@ -113,8 +117,12 @@ class Result(Tabular):
     variance_components: Components | None = None
     design: str = ""
     asked: tuple[tuple[str, str], ...] = ()
+    again: Again | None = None
 
     _procedure: ClassVar[str] = ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"again": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -226,6 +234,39 @@ class Result(Tabular):
             rounding=self.rounding,
         )
         return found._replace(note=note) if note else found
+
+    def extend(self, n_resamples: int) -> Self:
+        """Return the result of a longer run: the same replicates, and more of them.
+
+        It equals the longer run from the start, bit for bit, and takes the time of the replicates
+        that are new. (With slices, crossed levels and ``method="studentized"`` all are computed
+        again.) The arguments of the call are read again, so data must not have changed.
+
+        Parameters
+        ----------
+        n_resamples
+            Replicates in all.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is no whole number or less than there are; the data have changed; or the result was
+            pickled or taken from a table (extend the table).
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> result = fb.bootstrap([3, 1, 2, 4], rng=0, n_resamples=100)
+        >>> result.extend(200).replicates[:100].tolist() == result.replicates.tolist()
+        True
+        """
+        alone = self.variance_components is None and self.replicate_standard_errors is None
+        known = self.replicates[None, None] if alone else None
+        return extended(self, n_resamples, known)
+
+    def observed(self) -> dict[str, float]:
+        """Return the estimate by the name of the statistic."""
+        return {self.statistic: self.estimate}
 
     def analytic_interval(
         self,

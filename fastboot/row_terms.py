@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from fastboot.columns import Rows
+from fastboot.extents import Extent, Reading
 from fastboot.rendering import count
 from fastboot.scanned import evaluated
-from fastboot.sources.extents import Extent, Reading
 from fastboot.statistics.additive import Additive, Term
 from fastboot.statistics.bound import row_terms, weighed
 from fastboot.units import Units, from_rows, one_part

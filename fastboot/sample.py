@@ -56,6 +56,8 @@ class Sample:
     design: Design
     _keys: tuple[Any, ...]
     weights: str = ""
+    # Of rows that are not in memory, see fastboot.keeping.
+    digest: Any = None
 
     @property
     def options(self) -> dict[str, str]:

@@ -22,11 +22,11 @@ from fastboot.blocks import BLOCK, GROUP_BLOCK, TreeSum
 from fastboot.calls import words
 from fastboot.columns import Column, Labels
 from fastboot.designs import Arrangement, Design, Slices
+from fastboot.extents import Count, Extent, Reading, extents_of, streamed_extents
 from fastboot.grouping import Groups, Merge
 from fastboot.row_terms import ReadUnits, RowTerms
 from fastboot.sample import Sample, measured_alike
 from fastboot.scanned import Scanned
-from fastboot.sources.extents import Count, Extent, Reading, extents_of, streamed_extents
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound, rehearse
@@ -325,6 +325,7 @@ def scan(
     omit: bool,
     questions: Questions,
     dispatch: Dispatch,
+    digested: bool,
 ) -> ScannedSample | None:
     """Read a source and return the sample; None where it should be loaded instead.
 
@@ -346,6 +347,8 @@ def scan(
         From statistics to what is asked of them.
     dispatch
         Runs tasks and returns their results in order.
+    digested
+        Tell the rows from others by a digest.
     """
     columns = [column for one in statistics for column in one.columns]
     own = [] if weights is None else [Column(weights, "number", "weights")]
@@ -366,7 +369,7 @@ def scan(
     equal = _equal(list(chain(*block)))
     while True:
         named = _Named.of(terms.statistics, block, equal)
-        plan = _Plan.of(named, questions, mixed=mixed)
+        plan = _Plan.of(named, questions, mixed=mixed, digested=digested)
         tasks = (Survey(reading, extent, terms, plan.wanted) for extent in scanned.extents())
         found, merge = _joined(dispatch(tasks))
         if found.equal == equal:
@@ -384,6 +387,7 @@ def scan(
     return ScannedSample(
         named.bounds, found.n_rows, scanned.n_dropped, None, None, design, (),
         weights="" if weights is None else words(weights),
+        digest=np.frombuffer("".join(found.digests).encode(), np.uint8) if digested else None,
         scan=scanned, terms=terms, change=plan.change, known=known, wanted=plan.wanted,
         target=estimand(questions(named.bounds), found.n_rows, known.size),
         shape=shape, units=units, table=found.table, n_differing=found.n_differing,
@@ -428,7 +432,7 @@ class _Plan(NamedTuple):
     known: list[_Known]
 
     @classmethod
-    def of(cls, named: _Named, questions: Questions, *, mixed: bool) -> _Plan:
+    def of(cls, named: _Named, questions: Questions, *, mixed: bool, digested: bool) -> _Plan:
         """Plan the survey of these terms."""
         asked = questions(named.bounds)
         known: list[_Known] = []
@@ -446,6 +450,7 @@ class _Plan(NamedTuple):
             beside=() if change is None else _read(target.terms),
             equal=tuple(sorted(named.equal)),
             swapped=mixed,
+            digested=digested,
         )
         return cls(wanted, target, change, known)
 

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.blocks import Node, TreeSum
+from fastboot.checkpoints import Digest
+from fastboot.extents import Extent, Reading
 from fastboot.grouping import GroupBlock, GroupSums
 from fastboot.row_terms import RowTerms, spread
 from fastboot.scanned import evaluated
-from fastboot.sources.extents import Extent, Reading
 from fastboot.statistics.estimand import same
 from fastboot.tabulation import Tabulation
 from fastboot.units import Tally
@@ -46,6 +47,8 @@ class Wanted:
         Pairs of numbers of terms that are equal, as far as one knows.
     swapped
         Drawn are the changes of swaps.
+    digested
+        Tell the drawn terms from others by a digest.
     """
 
     summed: tuple[Any, ...]
@@ -54,6 +57,7 @@ class Wanted:
     beside: tuple[Any, ...]
     equal: tuple[tuple[int, int], ...]
     swapped: bool
+    digested: bool
 
     @property
     def gathered(self) -> tuple[Any, ...]:
@@ -87,6 +91,8 @@ class Findings:
         many, or with groups.
     n_differing
         Rows in which a drawn term is not 0: whose swap changes something.
+    digests
+        Of each block, none if not asked for.
     groups
         Sums of the groups of one group block, None without groups.
     """
@@ -100,6 +106,7 @@ class Findings:
     binary: NDArray[np.bool_]
     table: Tabulation | None
     n_differing: int
+    digests: tuple[str, ...]
     groups: GroupSums | None
 
     def join(self, later: Findings) -> Findings:
@@ -115,7 +122,7 @@ class Findings:
         return Findings(
             self.n_rows + later.n_rows, sums.nodes, sizes.nodes, self.equal & later.equal,
             self.firsts, same_first, self.binary & later.binary, table,
-            self.n_differing + later.n_differing, None,
+            self.n_differing + later.n_differing, (*self.digests, *later.digests), None,
         )  # fmt: skip
 
 
@@ -145,6 +152,7 @@ class Survey:
         table: Tabulation | None = None
         counting = self.reading.keys is None and bool(wanted.drawn)
         groups = None if self.reading.keys is None else GroupBlock()
+        digests: list[str] = []
         n_rows = n_differing = 0
         for number, rows, own_keys in self.reading.blocks(self.extent):
             own = self.terms(rows)
@@ -159,11 +167,14 @@ class Survey:
             elif counting:
                 table = _counted(table, terms[: len(wanted.drawn)])
                 counting = table is not None
+            if wanted.digested:
+                digests.append(_digest(terms[: len(wanted.drawn)]))
             if wanted.swapped:
                 n_differing += int(np.any(terms[: len(wanted.drawn)], axis=0).sum())
             n_rows += rows.n_rows
         return Findings(
             n_rows, sums.nodes, sizes.nodes, frozenset(equal), *seen, table, n_differing,
+            tuple(digests),
             None if groups is None else groups.finish(),
         )  # fmt: skip
 
@@ -209,6 +220,12 @@ def _tallied(tally: Tally) -> Floats:
 def _sizes(terms: Sequence[Any]) -> Floats:
     with np.errstate(over="ignore"):
         return np.array([np.abs(term).sum() for term in terms])
+
+
+def _digest(drawn: Sequence[Any]) -> str:
+    digest = Digest()
+    digest.update(_numbers(drawn))
+    return digest.hexdigest()
 
 
 def _counted(table: Tabulation | None, drawn: Sequence[Any]) -> Tabulation | None:

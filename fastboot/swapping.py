@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from fastboot.columns import Labels
 from fastboot.designs import Slices
 from fastboot.jackknife import rounding
-from fastboot.measures import RowsOfCells, measure_exchanged
+from fastboot.keeping import facts_of, kept
+from fastboot.measures import MeasureExchanged, RowsOfCells
 from fastboot.observation import observed, rows_of, units_of
-from fastboot.paths import Run, swap
+from fastboot.paths import Replicates, Run, no_weights, swap
 from fastboot.resampling import Answer, warn_undefined
 from fastboot.sample import Sample
 from fastboot.scanned_draws import swap_sample
@@ -53,7 +54,16 @@ def swap_answer(
     units = units_of(change, layout, drawn_vary=True)
     differing = _differing(questions, change, units, layout)
     measure = _exchanged(change, layout, sample)
-    replicates = swap(change, units, measure, layout, differing, 2 * sample.n_rows, run)
+
+    def draw(part: Run) -> Replicates:
+        return swap(change, units, measure, layout, differing, 2 * sample.n_rows, part)
+
+    replicates = kept(
+        draw,
+        run,
+        lambda: facts_of(questions, sample, units, layout, run),
+        "total" if cells is None else "slices",
+    )
     values = observed(target, sample, cells)
     warn_undefined(replicates.values, questions)
     edges = np.searchsorted(differing, layout.cell_offsets)
@@ -74,7 +84,11 @@ def _scanned(
 ) -> Answer:
     """Swap units that are read block by block."""
     units = sample.units
-    replicates = swap_sample(sample, run)
+    replicates = kept(
+        lambda part: swap_sample(sample, part),
+        run,
+        lambda: facts_of(questions, sample, units, units.layout, run),
+    )
     warn_undefined(replicates.values, questions)
     n_differing = (
         sample.n_differing
@@ -125,7 +139,7 @@ def _exchanged(
 ) -> Callable[[int, Floats], list[Floats]]:
     """Return how to compute statistics of row weights after swaps."""
     if not change.weighted:
-        return lambda *_: []
+        return no_weights
     n = sample.n_rows
     codes = np.arange(n) if layout.unit_of_row is None else layout.unit_of_row
     twice = Layout(
@@ -140,7 +154,7 @@ def _exchanged(
     pairs = zip(change.weighted[::2], change.weighted[1::2], strict=True)
     both = [pooled(a, b) for a, b in pairs for _ in range(2)]
     target = Estimand((), (), both, change.n_values, change.value)
-    return measure_exchanged(target, rows, np.arange(2 * n) < n)
+    return MeasureExchanged(target.weighted, rows, np.arange(2 * n) < n)
 
 
 def pooled(a: Bound, b: Bound) -> Bound:

@@ -12,12 +12,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastboot import intervals
+from fastboot.extension import Again, extended
 from fastboot.rendering import (
     bracketed,
     count,
@@ -102,7 +103,8 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         except (KeyError, TypeError):
             raise KeyError(self._no_answer(key)) from None
         own = {name: values[place] for name, values in self._own.items()}
-        return self._kind(**self._common, **own, replicates=self.replicates[place])
+        shared = self._common | {"again": None}
+        return self._kind(**shared, **own, replicates=self.replicates[place])
 
     def _no_answer(self, key: Any) -> str:
         close = difflib.get_close_matches(str(key), map(str, self._keys[:1_000]))
@@ -131,6 +133,36 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    @property
+    def again(self) -> Again | None:
+        """How `extend` runs the procedure again; it holds the arguments of the call."""
+        found: Again | None = self._common.get("again")
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_common": self._common | {"again": None}}
+
+    def observed(self) -> dict[str, float]:
+        """Return the estimates by key."""
+        return dict(zip(map(str, self._keys), self.estimates.tolist(), strict=True))
+
+    def extend(self, n_resamples: int) -> Self:
+        """Return the table of a longer run: see :meth:`fastboot.BootstrapResult.extend`.
+
+        Parameters
+        ----------
+        n_resamples
+            Replicates in all.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As there.
+        """
+        alone = self.total is None and "replicate_standard_errors" not in self._own
+        alone &= "variance_components" not in self._own
+        return extended(self, n_resamples, self.replicates[:, None] if alone else None)
 
     @property
     def n_resamples(self) -> int:

@@ -14,6 +14,8 @@ from typing import Any
 from fastboot.columns import Source
 from fastboot.designs import Design
 from fastboot.dispatch import in_order
+from fastboot.files import Table, filtered, open_table
+from fastboot.keeping import StoredReplicates
 from fastboot.paths import Run
 from fastboot.sample import Sample, take
 from fastboot.scanned_sample import scan
@@ -34,6 +36,7 @@ def gather(
     run: Run,
     questions: Callable[[Sequence[Bound]], list[Question]],
     *,
+    where: Any = None,
     weights: Source | None = None,
     alike: Sequence[Sequence[int]] = (),
     mixed: bool = False,
@@ -49,6 +52,8 @@ def gather(
         How to run.
     questions
         From bound statistics to what is asked of them.
+    where
+        Rows that count: a filter of columns of `data`, or None.
     method
         Of the interval.
 
@@ -57,8 +62,14 @@ def gather(
     TypeError, ValueError, FileNotFoundError
         See :func:`fastboot.columns.load`; an error in a file names the file.
     """
+    named = _named(statistics, design, weights)
+    if where is not None and not all(isinstance(one, str) for one in named):
+        raise TypeError(
+            "`where` chooses rows of `data`, but columns were given as arrays; name columns, or "
+            "filter the arrays"
+        )
     if _can_be_scanned(statistics, design, nan_policy, weights, run, method):
-        source = open_source(data)
+        source = open_source(data, where)
         if source is not None:
             dispatch = partial(in_order, executor=run.executor, n_threads=run.n_threads)
             found = scan(
@@ -71,10 +82,23 @@ def gather(
                 omit=nan_policy == "omit",
                 questions=questions,
                 dispatch=dispatch,
+                digested=isinstance(run.keeping, StoredReplicates),
             )
             if found is not None:
                 return found
-    return take(statistics, data, design, nan_policy, weights=weights, alike=alike, mixed=mixed)
+            return take(
+                statistics, Table(source.names, source.read), design, nan_policy,
+                weights=weights, alike=alike, mixed=mixed,
+            )  # fmt: skip
+    table = data if where is None else filtered(open_table(data), where)
+    return take(statistics, table, design, nan_policy, weights=weights, alike=alike, mixed=mixed)
+
+
+def _named(statistics: Sequence[Statistic], design: Design, weights: Any) -> list[Any]:
+    """Return the columns asked for: names, or arrays."""
+    sources: list[Any] = [column.source for one in statistics for column in one.columns]
+    sources += [column.source for column in design.columns]
+    return sources if weights is None else [*sources, weights]
 
 
 def _can_be_scanned(
@@ -85,11 +109,9 @@ def _can_be_scanned(
     run: Run,
     method: str,
 ) -> bool:
-    sources = [column.source for one in statistics for column in one.columns]
-    sources += [*design.groups, *([] if weights is None else [weights])]
     return (
         all(isinstance(one, Additive) and one.learns != "rows" for one in statistics)
-        and all(isinstance(one, str) for one in sources)
+        and all(isinstance(one, str) for one in _named(statistics, design, weights))
         and design.plain
         and not (design.strata or design.by or design.n_drawn)
         and nan_policy in {"raise", "omit"}

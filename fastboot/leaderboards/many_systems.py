@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fastboot import engine
 from fastboot.designs import Slices
 from fastboot.observation import units_of
-from fastboot.paths import Run, swap
+from fastboot.paths import Run, no_weights, swap
 from fastboot.sample import Sample
 from fastboot.statistics.additive import Additive, Tally
 from fastboot.statistics.bound import Bound, evaluate
@@ -78,7 +78,7 @@ def swapped(
     raw = Estimand(terms, [0.0] * len(terms), (), _n_sums(terms), _stacked)
     units = units_of(raw, layout, drawn_vary=True)
     differing = _differing(units, places, layout)
-    found = swap(raw, units, lambda *_: [], layout, differing, 0, run)
+    found = swap(raw, units, no_weights, layout, differing, 0, run)
     moved = _by_term(found.values, terms)
     totals = [total[..., None] for total in sample.totals(terms, cells)]
 
