@@ -1,26 +1,21 @@
 """Which fast path a run takes, and the run itself: from units and rows to replicates.
 
-============ ================= ================================================================
-resampling   path              taken when
-============ ================= ================================================================
-bootstrap    "constant"        no term varies: every resample is the sample
-bootstrap    "collapse"        the units are few classes: a multinomial over classes
-bootstrap    "rows"            at most 256 units in a part: every draw a place
-bootstrap    "patterns"        up to 12 terms: tables of count patterns
-bootstrap    "order"           a quantile alone, of rows: the rank of one draw has a known law
-bootstrap    "weights"         more terms, tallies, ranks, any function: the weights of the same
-                               draws are written down
-swaps        "constant"        no unit differs between the systems
-swaps        "enumeration"     2**n_units is at most n_resamples: all swaps, exactly
-swaps        "collapse"        the differences are few classes: a binomial for each
-swaps        "tables"          sums: tables of eight units
-swaps        "weights"         otherwise: the same swaps, written down
-============ ================= ================================================================
+================= =============================================================================
+path              taken when
+================= =============================================================================
+"constant"        no term varies: every resample is the sample
+"collapse"        the units are few classes: a multinomial over classes
+"rows"            at most 256 units in a part: every draw a place
+"patterns"        up to 12 terms: tables of count patterns
+"order"           a quantile alone, of rows: the rank of one draw has a known law
+"weights"         more terms, tallies, ranks, any function: the weights of the same
+                  draws are written down
+================= =============================================================================
 
-Parts of one resampling may take several ("collapse+rows"). The choice depends on the data alone
-(and for the enumeration on n_resamples), never on threads, so that a replicate is a function of
-(data, design, statistic, seed, replicate). ``path=`` forces one; all of a resampling's paths draw
-from the same law. Other schemes have one path, named after them.
+Parts of one resampling may take several ("collapse+rows"). The choice depends on the data alone,
+never on threads, so that a replicate is a function of (data, design, statistic, seed, replicate).
+``path=`` forces one; all of a resampling's paths draw from the same law. Other schemes have one
+path, named after them.
 """
 
 from __future__ import annotations
@@ -46,26 +41,23 @@ from fastboot.statistics.order import OrderStatistic
 from fastboot.sums import (
     Addition,
     bootstrap_additions,
-    swap_additions,
 )
-from fastboot.units import Layout, Units, one_part
+from fastboot.units import Layout, Units
 from fastboot.weights import (
     Multinomial,
     Sampler,
-    Swaps,
     key_of,
     keys_of,
 )
 
 __all__ = [
     "BOOTSTRAP_PATHS",
-    "SWAP_PATHS",
     "Replicates",
     "Run",
     "add_up",
+    "constant",
     "no_weights",
     "plain_bootstrap",
-    "swap",
     "weigh",
 ]
 
@@ -73,10 +65,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 BOOTSTRAP_PATHS = ("collapse", "rows", "patterns", "weights")
-SWAP_PATHS = ("enumeration", "collapse", "tables", "weights")
 
-# 2**24 sums of one term are 128 MB.
-_MOST_ENUMERATED_UNITS = 24
 # Bytes of one batch of weights, and of the sums of one range of replicates, of one thread.
 _BATCH = 1 << 20
 # Bytes more for each cell: the call of a statistic for a cell (10 us) is worth 64 replicates of a
@@ -210,7 +199,7 @@ def plain_bootstrap(
     first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
     n_drawn = np.add.reduceat(draws, first_parts)[:, None]
     if not estimand.weighted and (units is None or units.n_sums == 0):
-        return _constant(estimand, units, n_drawn, run), units
+        return constant(estimand, units, n_drawn, run), units
     if _is_order_draw(estimand, rows, layout, draws, run):
         return _order_draws(estimand.weighted[0], rows.n_rows, run), units
     keys = keys_of(run.sequence, draws.size)
@@ -279,7 +268,7 @@ def _order_draws(bound: Bound, n_rows: int, run: Run) -> Replicates:
     return Replicates(out, "order")
 
 
-def _constant(estimand: Estimand, units: Units | None, n_drawn: Any, run: Run) -> Replicates:
+def constant(estimand: Estimand, units: Units | None, n_drawn: Any, run: Run) -> Replicates:
     """Return replicates that are all equal."""
     n_cells = n_drawn.shape[0]
     shape = (n_cells, 1)
@@ -405,86 +394,6 @@ def _batch_size(estimand: Estimand, sampler: Sampler, n_rows: int, n_cells: int)
     most = (_BATCH + _BATCH_OF_CELL * n_cells) // (8 * largest)
     own = [weighted_of(bound).batch or _LARGEST_BATCH for bound in estimand.weighted]
     return max(1, min(most, _LARGEST_BATCH, *own))
-
-
-def swap(
-    estimand: Estimand,
-    units: Units | None,
-    measure: Measure,
-    layout: Layout,
-    differing: Integers,
-    n_rows: int,
-    run: Run,
-) -> Replicates:
-    """Return the replicates of random swaps.
-
-    Parameters
-    ----------
-    estimand, units, measure
-        As in `evaluator`; see :func:`fastboot.statistics.estimand.moves`.
-    layout
-        Of the units.
-    differing
-        Shape (n_differing,): the units that differ between the systems.
-    n_rows
-        Rows of the statistics of row weights.
-    run
-        How to run. `n_resamples` is replaced by 2**n_differing under "enumeration".
-    """
-    n_differing = differing.size
-    if not estimand.terms and not estimand.weighted:
-        return _constant(estimand, None, np.zeros((layout.n_cells, 1)), run)
-    if n_differing == 0:
-        once = run._replace(n_resamples=1, part=None)
-        sampler = Swaps(differing, layout.n_units, run.sequence)
-        one = weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, once)
-        shape = (*one.values.shape[:2], len(run.replicates))
-        return Replicates(np.broadcast_to(one.values, shape).copy(), "constant")
-    summed = None if units is None or estimand.weighted else _chosen(units, differing)
-    if layout.n_cells == 1 and _enumerates(n_differing, run):
-        run = run._replace(n_resamples=1 << n_differing, part=None)
-        if summed is None or summed.sparse is not None:
-            sampler = Swaps(differing, layout.n_units, None)
-            return weigh(estimand, units, measure, sampler, 1, n_rows, 0, run)
-        sums = _all_swaps(summed)
-        value = estimand.value(summed.expand(sums, 0), [], sums.shape[1:])
-        return Replicates(value, "enumeration")
-    if summed is not None and layout.n_cells == 1 and run.path != "weights":
-        additions = swap_additions(summed, key_of(run.sequence), run.path)
-        if additions:
-            return add_up(estimand, summed, additions, 0, run)
-    sampler = Swaps(differing, layout.n_units, run.sequence)
-    return weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, run)
-
-
-def _enumerates(n_units: int, run: Run) -> bool:
-    if run.path == "enumeration" and n_units > _MOST_ENUMERATED_UNITS:
-        raise ValueError(
-            f"path='enumeration' would list 2**{n_units} swaps; it can list those of at most "
-            f"{_MOST_ENUMERATED_UNITS} units that differ, use path=None to sample"
-        )
-    if run.path is None:
-        return n_units < 63 and 1 << n_units <= run.n_resamples
-    return run.path == "enumeration"
-
-
-def _all_swaps(units: Units) -> Floats:
-    """Sums of all swaps, shape (n_varying, 1, 2**n_units)."""
-    from fastboot.kernels.swaps import add_all_swap_sums
-
-    n_terms, n_units = units.varying.shape
-    sums = np.empty((n_terms, 1 << n_units))
-    add_all_swap_sums(units.varying, sums)
-    return sums[:, None]
-
-
-def _chosen(units: Units, chosen: Integers) -> Units:
-    """Leave out all other units."""
-    if chosen.size == units.n_units:
-        return units
-    varying = _read_only(units.varying[:, chosen])
-    sparse = None if units.sparse is None else units.sparse.of(chosen)
-    return Units(varying, sparse, units.places, units.n_sums, None, one_part(chosen.size))
 
 
 def _read_only(array: Any) -> Any:

@@ -16,11 +16,11 @@ from fastboot.designs import Slices
 from fastboot.keeping import check_checkpoint, extender
 from fastboot.observation import observe
 from fastboot.paired_results import RandomizationResult
-from fastboot.paths import SWAP_PATHS
 from fastboot.questions import Several, ask, pair_up, questions_of, report
 from fastboot.resampling import Answer
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.estimand import same_measure
+from fastboot.swap_paths import SWAP_PATHS
 from fastboot.swapping import swap_answer
 from fastboot.tables import Table
 from fastboot.taking import gather

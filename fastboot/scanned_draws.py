@@ -20,11 +20,12 @@ from fastboot.dispatch import in_order
 from fastboot.executors import plain_replicates
 from fastboot.jackknife import influence
 from fastboot.measures import RowsOfCells
-from fastboot.paths import Replicates, Run, add_up, no_weights, swap
+from fastboot.paths import Replicates, Run, add_up, no_weights
 from fastboot.row_terms import HeldUnits, ReadUnits
 from fastboot.scanned_sample import ScannedSample, SurveyedUnits
 from fastboot.studentized import linear_errors
 from fastboot.sums import BlockDraws, BlockSwaps, class_draws, class_swaps, most_swapped_classes
+from fastboot.swap_paths import swap
 from fastboot.tabulation import Tabulation
 from fastboot.units import Units, one_part
 from fastboot.weights import key_of

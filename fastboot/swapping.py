@@ -14,7 +14,7 @@ from fastboot.jackknife import rounding
 from fastboot.keeping import facts_of, kept
 from fastboot.measures import MeasureExchanged, RowsOfCells
 from fastboot.observation import observed, rows_of, units_of
-from fastboot.paths import Replicates, Run, no_weights, swap
+from fastboot.paths import Replicates, Run, no_weights
 from fastboot.resampling import Answer, warn_undefined
 from fastboot.sample import Sample
 from fastboot.scanned_draws import swap_sample
@@ -22,6 +22,7 @@ from fastboot.scanned_sample import ScannedSample, SurveyedUnits
 from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Estimand, Question, moves
 from fastboot.statistics.weighted import Weighted
+from fastboot.swap_paths import swap
 from fastboot.units import Layout, Units
 
 __all__ = ["joined", "pooled", "swap_answer"]

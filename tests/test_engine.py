@@ -18,7 +18,8 @@ import pytest
 
 import fastboot as fb
 from fastboot import engine
-from fastboot.paths import BOOTSTRAP_PATHS, SWAP_PATHS
+from fastboot.paths import BOOTSTRAP_PATHS
+from fastboot.swap_paths import SWAP_PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

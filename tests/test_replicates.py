@@ -10,7 +10,8 @@ import pytest
 
 import fastboot as fb
 from fastboot import reference
-from fastboot.paths import BOOTSTRAP_PATHS, SWAP_PATHS
+from fastboot.paths import BOOTSTRAP_PATHS
+from fastboot.swap_paths import SWAP_PATHS
 
 SEED = 11
 # 31 to 33: the 32 units of a counter; 127 to 129: a counter of swaps; 257: beyond "rows".

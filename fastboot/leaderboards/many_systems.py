@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from fastboot import engine
 from fastboot.designs import Slices
 from fastboot.observation import units_of
-from fastboot.paths import Run, no_weights, swap
+from fastboot.paths import Run, no_weights
 from fastboot.sample import Sample
 from fastboot.statistics.additive import Additive, Tally
 from fastboot.statistics.bound import Bound, evaluate
 from fastboot.statistics.estimand import Estimand, placed
+from fastboot.swap_paths import swap
 from fastboot.units import Layout, Units
 from fastboot.weights import key_of
 
