@@ -284,7 +284,7 @@ def _sensitivity(estimand: Estimand, units: Units, scale: Floats) -> Floats:
     """Sum over dense terms of |derivative of the value| x size, by central differences."""
     step = 2.0**-20  # error of second order: 1e-12 of the derivative
     layout = units.layout
-    share = layout.sums_by_cell(np.ones(layout.n_units)) / layout.n_units
+    share = np.diff(layout.cell_offsets) / layout.n_units
     dense = [i for i, term in enumerate(estimand.terms) if not isinstance(term, Tally)]
     # All terms moved up, then all moved down, one at a time: a last axis of the sums.
     shape = (layout.n_cells, 2 * len(dense))
