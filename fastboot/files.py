@@ -1,30 +1,30 @@
 """Tables in memory or in files: the names of their columns, and a way to read only some of these.
 
-Parquet, Arrow and CSV files are read by pyarrow, which skips the columns that nobody asked for.
-JSON lines are read by Python: pyarrow would first give every field of the file one type, and logs
-of evaluations hold fields that change theirs. `fastboot.columns` is the only caller.
+One file is loaded by pyarrow, or by Python (JSON lines), without the columns that nobody asked for.
+What `fastboot.sources` reads part by part, such as folders and queries, is loaded from there.
 """
 
-import difflib
-import gzip
-import itertools
-import json
 import os
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-__all__ = ["Table", "open_table"]
+from fastboot.arrow import decoded, slots
+from fastboot.sources.datasets import is_dataset
+from fastboot.sources.delimited import BLOCK_BYTES as _CSV_BLOCK
+from fastboot.sources.delimited import convert_options, settings
+from fastboot.sources.filters import bound, expression_of, names_in
+from fastboot.sources.ipc import is_file_format
+from fastboot.sources.json_lines import first_names, json_rows
+from fastboot.sources.messages import names_near, reading
+from fastboot.sources.opening import open_source
+from fastboot.sources.paths import Format, format_of, is_one_file
 
-_MOST_NAMES = 20  # in a message: about two lines of them
-# A row of CSV has to fit into a block, and pyarrow's own 1 MiB is less than one long document.
-_CSV_BLOCK = 1 << 24
-# JSON lines may leave a field out, so one line does not name them all; 1,000 do in ms.
-_JSON_LINES_WITH_NAMES = 1_000
+__all__ = ["Table", "filtered", "open_table"]
 
 
 class Table(NamedTuple):
@@ -43,11 +43,7 @@ class Table(NamedTuple):
 
     def names_near(self, name: str) -> str:
         """Return the names for a message, those spelt like `name` first."""
-        close = difflib.get_close_matches(name, self.names, _MOST_NAMES)
-        listed = list(dict.fromkeys(close + self.names))
-        more = len(listed) - _MOST_NAMES
-        listed[_MOST_NAMES:] = [f"and {more:,} more"] if more > 0 else []
-        return f"there are: {', '.join(listed)}" if listed else "there are none"
+        return names_near(name, self.names)
 
 
 def open_table(data: Any) -> Table:
@@ -57,8 +53,8 @@ def open_table(data: Any) -> Table:
     ----------
     data
         An Arrow table, batch, reader or dataset, a pandas or polars frame, anything that exports
-        an Arrow stream or array, a mapping of arrays, or the path of a file, whose suffix says how
-        to read it.
+        an Arrow stream or array, a mapping of arrays, the path of a file, whose suffix says how
+        to read it, or whatever :func:`fastboot.sources.opening.open_source` opens.
 
     Raises
     ------
@@ -69,8 +65,123 @@ def open_table(data: Any) -> Table:
     ValueError
         The suffix is not known, or the file is not what its suffix says.
     """
-    if isinstance(data, str | os.PathLike):
+    if isinstance(data, Table):
+        return data
+    if is_one_file(data):
         return _file(os.fsdecode(data))
+    table = _in_memory(data)
+    if table is not None:
+        return table
+    if is_dataset(data):  # all at once, so by several threads
+        return _explained(_dataset, data, "`data`")
+    source = open_source(data)
+    if source is not None:
+        return Table(source.names, source.read)
+    if hasattr(data, "__arrow_c_stream__"):
+        return _explained(_stream, data, "`data`")
+    raise TypeError(
+        f"`data` is a {type(data).__name__}; give an Arrow table, reader or dataset, a function "
+        "that opens a reader, a pandas or polars DataFrame, a polars LazyFrame, a duckdb relation, "
+        "a Hugging Face dataset, a dict of arrays, or a path: of a file, a folder, a pattern, or "
+        "a list of paths."
+    )
+
+
+def filtered(table: Table, where: Any) -> Table:
+    """Return the rows of a table that count.
+
+    Parameters
+    ----------
+    table
+        As from `open_table`.
+    where
+        As in :func:`fastboot.sources.opening.open_source`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `where` is no filter; and when the table is read: it names no column, it compares a column
+        with what it cannot be compared with, a column has more rows than another, or no row is
+        left.
+
+    Examples
+    --------
+    >>> table = open_table({"split": ["dev", "test", "test"], "score": [1, 0, 1]})
+    >>> filtered(table, [("split", "==", "test")]).read(["score"])
+    {'score': [0, 1]}
+    """
+    expression = expression_of(where)
+    if expression is None:
+        return table
+    looked_at = names_in(expression, table.names)
+
+    def read(wanted: list[str]) -> dict[str, Any]:
+        found = table.read(list(dict.fromkeys([*wanted, *looked_at])))
+        mask = _mask(expression, {name: found[name] for name in looked_at}, table.names)
+        if not mask.true_count:
+            raise ValueError("`where` keeps no row of `data`; give a filter that some rows pass.")
+        return {name: _kept(name, found[name], mask) for name in wanted}
+
+    return Table(table.names, read)
+
+
+def _mask(expression: Any, columns: dict[str, Any], names: list[str]) -> Any:
+    """Return an Arrow array that is true of the rows that count, and false or null of others."""
+    arrays = {}
+    for name, values in columns.items():
+        try:
+            array = _arrow(values)
+        except (pa.ArrowException, TypeError, ValueError):
+            continue  # it may only share letters with the expression
+        arrays[name] = decoded(array) if len(array) else pa.nulls(0)
+    schema = pa.schema([(name, array.type) for name, array in arrays.items()])
+    where = bound(expression, schema, names)
+    assert where is not None
+    used = list(where.types)
+    for name in used:
+        _check_length(name, len(arrays[name]), used[0], len(arrays[used[0]]))
+    return where.mask(pa.RecordBatch.from_arrays([arrays[name] for name in used], used))
+
+
+def _check_length(name: str, n_rows: int, other: str, n_other: int) -> None:
+    if n_rows != n_other:
+        raise ValueError(
+            f"`where`: column {name!r} has {n_rows:,} rows but {other} has {n_other:,}; all "
+            "columns need one row per item."
+        )
+
+
+def _arrow(values: Any) -> Any:
+    """Return the values of a column as an Arrow array."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values)
+    return pa.array(values, from_pandas=True)
+
+
+def _kept(name: str, values: Any, mask: Any) -> Any:
+    """Return the values of the rows that count, as they are or as an Arrow array."""
+    dtype = getattr(values, "dtype", None)
+    is_numpy = isinstance(dtype, np.dtype)
+    if not is_numpy and hasattr(values, "__arrow_c_stream__") and str(dtype) != "Object":
+        values = pa.chunked_array(values)
+    elif not is_numpy and hasattr(values, "__arrow_c_array__"):
+        values = pa.array(values)
+    if not hasattr(values, "__len__") or isinstance(values, str | bytes):
+        return values  # no column; refused where it is loaded
+    _check_length(name, len(values), "the filter", len(mask))
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return decoded(values).filter(mask)
+    kept = slots(mask.fill_null(False).cast(pa.uint8()), np.uint8).view(np.bool_)  # noqa: FBT003 - positional in Arrow
+    if isinstance(values, Sequence) or str(dtype) == "Object":
+        return list(compress(values, kept))
+    return values[kept] if is_numpy else np.asarray(values)[kept]
+
+
+def _in_memory(data: Any) -> Table | None:
+    if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "__arrow_c_array__"):
+        data = pa.record_batch(data)
     if isinstance(data, pa.Table | pa.RecordBatch):
         return Table(data.schema.names, lambda _: data)
     # Frames column by column: their stream would convert every column, asked for or not.
@@ -78,38 +189,19 @@ def open_table(data: Any) -> Table:
     if is_frame or isinstance(data, Mapping):
         every = data.columns if is_frame else data
         return Table([name for name in every if isinstance(name, str)], lambda _: data)
-    if hasattr(data, "scanner"):
-        return _explained(_dataset, data, "`data`")
-    if hasattr(data, "__arrow_c_stream__"):
-        return _explained(_stream, data, "`data`")
-    if hasattr(data, "__arrow_c_array__"):
-        return open_table(pa.record_batch(data))
-    raise TypeError(
-        f"`data` is a {type(data).__name__}; give an Arrow table, reader or dataset, a pandas or "
-        "polars DataFrame (collect a LazyFrame first), a duckdb relation, a dict of arrays, or a "
-        "path."
-    )
+    return None
 
 
 def _explained(open_source: Callable[[Any], Table], source: Any, shown: str) -> Table:
     """Open a source whose errors, now and when it is read, become a sentence about it."""
-    with _reading(shown):
+    with reading(shown):
         names, read = open_source(source)
 
     def read_or_explain(wanted: list[str]) -> Any:
-        with _reading(shown):
+        with reading(shown):
             return read(wanted)
 
     return Table(names, read_or_explain)
-
-
-@contextmanager
-def _reading(shown: str) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError, EOFError, zlib.error) as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{shown} cannot be read: {reason}") from error
 
 
 def _dataset(dataset: Any) -> Table:
@@ -128,15 +220,10 @@ def _stream(source: Any) -> Table:
 
 
 def _file(path: str) -> Table:
-    suffix = Path(path.lower().removesuffix(".gz")).suffix
-    if suffix not in _OPENERS or (path.lower().endswith(".gz") and suffix in _BINARY):
-        raise ValueError(
-            f"data={path!r} has no suffix that fastboot reads; there are: "
-            f"{', '.join(_OPENERS)} (text also as .gz)."
-        )
+    opener = _OPENERS[format_of(path)]
     if not Path(path).exists():
         raise FileNotFoundError(f"data={path!r}: there is no such file.")
-    return _explained(_OPENERS[suffix], path, f"data={path!r}")
+    return _explained(opener, path, f"data={path!r}")
 
 
 def _parquet(path: str) -> Table:
@@ -149,12 +236,9 @@ def _parquet(path: str) -> Table:
     return Table(parquet.read_schema(path).names, read)
 
 
-def _arrow(path: str) -> Table:
+def _arrow_file(path: str) -> Table:
     with pa.OSFile(path) as source:
-        # The file format starts with this mark, the stream format with a message length.
-        is_file = source.read(6) == b"ARROW1"
-    open_any = pa.ipc.open_file if is_file else pa.ipc.open_stream
-    with pa.OSFile(path) as source:
+        open_any = pa.ipc.open_file if is_file_format(source) else pa.ipc.open_stream
         names = open_any(source).schema.names
 
     # Not memory-mapped: a file that changes later would change the answer.
@@ -170,19 +254,12 @@ def _arrow(path: str) -> Table:
 def _csv(path: str, delimiter: str = ",") -> Table:
     from pyarrow import csv
 
-    settings = {
-        "read_options": csv.ReadOptions(block_size=_CSV_BLOCK),
-        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-    }
+    how = settings(delimiter, _CSV_BLOCK, use_threads=True)
 
-    # An empty cell, NA or null is missing in a column of strings too, as pandas reads it.
     def read(wanted: list[str]) -> Any:
-        convert = csv.ConvertOptions(
-            include_columns=wanted, strings_can_be_null=True, quoted_strings_can_be_null=False
-        )
-        return csv.read_csv(path, convert_options=convert, **settings)
+        return csv.read_csv(path, convert_options=convert_options(wanted), **how)
 
-    with csv.open_csv(path, **settings) as reader:
+    with csv.open_csv(path, **how) as reader:
         return Table(reader.schema.names, read)
 
 
@@ -193,38 +270,18 @@ def _tsv(path: str) -> Table:
 def _json_lines(path: str) -> Table:
     def read(wanted: list[str]) -> Any:
         columns: dict[str, list[Any]] = {name: [] for name in wanted}
-        for row in _json_rows(path):
+        for row in json_rows(path):
             for name, values in columns.items():
                 values.append(row.get(name))
         return columns
 
-    first_rows = itertools.islice(_json_rows(path), _JSON_LINES_WITH_NAMES)
-    return Table(list(dict.fromkeys(name for row in first_rows for name in row)), read)
+    return Table(first_names(path), read)
 
 
-def _json_rows(path: str) -> Iterator[dict[str, Any]]:
-    """Rows of a file of JSON lines, or of one JSON array of objects."""
-    opener: Callable[..., Any] = gzip.open if path.lower().endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8-sig") as lines:
-        is_array = lines.read(1) == "["
-        lines.seek(0)
-        rows = json.load(lines) if is_array else (json.loads(x) for x in lines if not x.isspace())
-        for number, row in enumerate(rows, start=1):
-            if not isinstance(row, dict):
-                raise ValueError(f"entry {number} is not a JSON object")  # noqa: TRY004 - a wrong file
-            yield row
-
-
-_OPENERS: dict[str, Callable[[str], Table]] = {
-    ".parquet": _parquet,
-    ".pq": _parquet,
-    ".arrow": _arrow,
-    ".feather": _arrow,
-    ".ipc": _arrow,
-    ".csv": _csv,
-    ".tsv": _tsv,
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
-    ".json": _json_lines,
+_OPENERS: dict[Format, Callable[[str], Table]] = {
+    "parquet": _parquet,
+    "arrow": _arrow_file,
+    "csv": _csv,
+    "tsv": _tsv,
+    "json": _json_lines,
 }
-_BINARY = {".parquet", ".pq", ".arrow", ".feather", ".ipc"}

@@ -217,8 +217,9 @@ def test_data__refused(procedure: str, tmp_path: Path) -> None:
     assert_refused(
         procedure,
         TypeError,
-        "`data` is a int; give an Arrow table, reader or dataset, a pandas or polars DataFrame "
-        "(collect a LazyFrame first), a duckdb relation, a dict of arrays, or a path.",
+        "`data` is a int; give an Arrow table, reader or dataset, a function that opens a reader, "
+        "a pandas or polars DataFrame, a polars LazyFrame, a duckdb relation, a Hugging Face "
+        "dataset, a dict of arrays, or a path: of a file, a folder, a pattern, or a list of paths.",
         "score",
         data=5,
     )

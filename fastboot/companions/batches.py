@@ -1,44 +1,59 @@
-"""Columns batch by batch, of Parquet files and datasets that may be larger than memory."""
+"""Columns batch by batch, of files, datasets and queries that may be larger than memory."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.blocks import BLOCK
 from fastboot.columns import Column, Rows, load
-from fastboot.files import open_table
+from fastboot.sources.opening import Source, open_source
 
-__all__ = ["can_stream", "stream"]
+__all__ = ["stream", "streamed"]
 
-# Rows of a batch: 1 MiB of float64 in each column.
-_ROWS = 1 << 17
+# Rows of a batch at most: as many as sources give at a time.
+_ROWS = BLOCK
 
 
-def can_stream(columns: Sequence[Column], data: object) -> bool:
-    """Tell whether all columns are named, and `data` is a Parquet file or an Arrow dataset."""
+def streamed(columns: Sequence[Column], data: object) -> Source | None:
+    """Return `data` if it can be read batch by batch, and all columns are named; else None.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        See :func:`fastboot.sources.opening.open_source`.
+    """
     if not all(isinstance(column.source, str) for column in columns):
-        return False
-    return _is_parquet(data) or hasattr(data, "scanner")
+        return None
+    return open_source(data)
 
 
-def stream(columns: Sequence[Column], data: Any, nan_policy: str) -> Iterator[Rows]:
+def stream(
+    columns: Sequence[Column], source: Source, data: object, nan_policy: str
+) -> Iterator[Rows]:
     """Yield rows of the columns batch by batch, each as from :func:`fastboot.columns.load`.
+
+    Parameters
+    ----------
+    columns, nan_policy
+        As in `load`.
+    source, data
+        As from `streamed`, and what was given to it.
 
     Raises
     ------
     TypeError, ValueError, FileNotFoundError
         As `load`; a note says where the batch starts, from which rows are counted.
     """
-    table = open_table(data)  # refuses what cannot be read
     wanted = list(dict.fromkeys(str(column.source) for column in columns))
     first = 0
-    if set(wanted) <= set(table.names):
-        for batch in _batches(data, wanted):
-            if batch.num_rows:
+    if all(source.names.count(name) == 1 for name in wanted):
+        for whole in source.batches(wanted):
+            for start in range(0, whole.num_rows, _ROWS):
+                batch = whole.slice(start, _ROWS)
                 yield _load(columns, batch, nan_policy, first)
                 first += batch.num_rows
     if not first:
@@ -69,19 +84,3 @@ def _without_nan(rows: Rows) -> Rows:
     )
     n_rows = int(np.count_nonzero(kept))
     return Rows(columns, n_rows, rows.n_rows - n_rows)
-
-
-def _batches(data: Any, wanted: list[str]) -> Iterator[Any]:
-    if _is_parquet(data):
-        from pyarrow import parquet
-
-        with parquet.ParquetFile(data) as file:
-            yield from file.iter_batches(_ROWS, columns=wanted)
-    else:
-        yield from data.scanner(columns=wanted, batch_size=_ROWS).to_batches()
-
-
-def _is_parquet(data: object) -> bool:
-    return isinstance(data, str | os.PathLike) and os.fsdecode(data).lower().endswith(
-        (".parquet", ".pq")
-    )

@@ -13,7 +13,7 @@ from fastboot.analytic import cluster_standard_errors, t_interval
 from fastboot.arguments import Rng, check_run
 from fastboot.calls import words
 from fastboot.columns import Column, Keys, Labels, Rows, Source, load
-from fastboot.companions.batches import can_stream, stream
+from fastboot.companions.batches import stream, streamed
 from fastboot.companions.differences import SHAPIRO_ROWS, Differences, Groups, moments
 from fastboot.companions.normality import NormalityCheck, check_normality
 from fastboot.companions.t_test_results import PairedTTestResult, t_pvalue
@@ -66,9 +66,9 @@ def paired_t_test(
         "raise", "omit" or "propagate", as in :func:`bootstrap`.
     n_resamples, rng
         Of the bootstrap, as in :func:`paired_bootstrap`; of a million rows it takes 25 s where the
-        test takes 0.03 s. With 0 there is none; then named columns of a Parquet file or an Arrow
-        dataset are read batch by batch, once, and may be larger than memory (outliers, which need
-        all rows, are not counted then).
+        test takes 0.03 s. With 0 there is none; then named columns of files, datasets and queries
+        are read batch by batch, once, and may be larger than memory (outliers, which need all rows,
+        are not counted beyond one batch).
 
     Returns
     -------
@@ -101,9 +101,10 @@ def paired_t_test(
     columns += [] if b is None else [Column(b, argument="b")]
     columns += [] if groups is None else [Column(groups, "key", "groups")]
     found, n_dropped, bootstrap = Differences(), 0, None
-    if not resampled and can_stream(columns, data):
+    source = None if resampled else streamed(columns, data)
+    if source is not None:
         named = [] if groups is None else [Column(groups, "slice", "groups")]
-        batches: Iterator[Rows] = stream([*columns, *named], data, nan_policy)
+        batches: Iterator[Rows] = stream([*columns, *named], source, data, nan_policy)
     else:
         batches = iter([load(columns, data, nan_policy)])
     kept: _Pairs | None = None

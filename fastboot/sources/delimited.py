@@ -1,0 +1,167 @@
+"""CSV and TSV, block by block.
+
+pyarrow gives a column the type of its values in the first block and stops where a later one does
+not fit. Then the file is read again from that block on, with a wider type: what looked like
+integers becomes float64, and what was empty takes the type that it first needs. Numbers that turn
+into words are refused.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from fastboot.sources.filters import Filter
+from fastboot.sources.fragments import Fragment, Opened
+
+__all__ = ["BLOCK_BYTES", "convert_options", "open_delimited", "settings"]
+
+# A row of CSV has to fit into a block, and pyarrow's own 1 MiB is less than one long document.
+BLOCK_BYTES = 1 << 24
+
+
+def settings(delimiter: str, block_bytes: int, *, use_threads: bool) -> dict[str, Any]:
+    """Return how pyarrow shall cut text into rows and cells."""
+    from pyarrow import csv
+
+    return {
+        "read_options": csv.ReadOptions(block_size=block_bytes, use_threads=use_threads),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+    }
+
+
+def convert_options(columns: list[str], types: dict[str, Any] | None = None) -> Any:
+    """Return how cells become values: an empty one, NA or null is missing, as pandas reads it."""
+    from pyarrow import csv
+
+    return csv.ConvertOptions(
+        include_columns=columns,
+        column_types=types,
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+
+
+def open_delimited(delimiter: str, path: str, schema: Any = None) -> Opened:
+    """Open a file for its header and the types in its first block, unless these are known."""
+    place, shown = str(Path(path).absolute()), repr(path)
+    if schema is None:
+        with closing(_blocks(place, delimiter, [], {})) as blocks:
+            schema = next(blocks)
+
+    def cut(where: Filter | None) -> list[Fragment]:
+        return [_Delimited(shown, where, None, Path(place).stat().st_size, place, delimiter)]
+
+    return Opened(f"data={shown}", schema, is_final=False, cut=cut)
+
+
+@dataclass(frozen=True, eq=False)
+class _Delimited(Fragment):
+    """All rows of a file.
+
+    Attributes
+    ----------
+    path, delimiter
+        Of the file.
+    """
+
+    path: str
+    delimiter: str
+
+    def _read(self, columns: list[str]) -> Generator[Any]:
+        types: dict[str, Any] = {}
+        schema, done = None, 0
+        is_done = False
+        while not is_done:
+            try:
+                with closing(self._from(done, columns, types)) as blocks:
+                    schema = next(blocks)
+                    for block in blocks:
+                        yield block
+                        done += block.num_rows
+                is_done = True
+            except pa.ArrowInvalid as error:
+                if schema is None:  # the header, or the first block
+                    raise
+                types = self._widened(schema, done, error)
+
+    def _from(self, done: int, columns: list[str], types: dict[str, Any]) -> Generator[Any]:
+        """Yield the schema, and the blocks from a row on."""
+        with closing(_blocks(self.path, self.delimiter, columns, types)) as blocks:
+            yield next(blocks)
+            row = 0
+            for block in blocks:
+                if row >= done:
+                    yield block
+                row += block.num_rows
+
+    def _widened(self, schema: Any, done: int, error: pa.ArrowInvalid) -> dict[str, Any]:
+        """Return wider types for the columns that do not fit in the block from row `done` on."""
+        types = {field.name: field.type for field in schema}
+        as_text = dict.fromkeys(types, pa.string())
+        with closing(self._from(done, list(types), as_text)) as blocks:
+            next(blocks)
+            block = next(blocks, None)
+        wider = {
+            name: self._wider(name, block.column(name), kind, done)
+            for name, kind in types.items()
+            if block is not None and not _fits(block.column(name), kind)
+        }
+        if not wider:  # the block is wrong, and not its values
+            raise error
+        return types | wider
+
+    @staticmethod
+    def _wider(name: str, texts: Any, kind: Any, done: int) -> Any:
+        for candidate in _WIDER.get(str(kind), ()):
+            if _fits(texts, candidate):
+                return candidate
+        row = bisect.bisect_left(
+            range(1, len(texts)), x=True, key=lambda size: not _fits(texts[:size], kind)
+        )
+        raise ValueError(
+            f"column {name!r} has {texts[row].as_py()!r} in row {done + row:,}, but {kind} before; "
+            "write values of one type, or convert the file to Parquet"
+        )
+
+
+# Types of columns that a later block may show to be too narrow, and what they may become.
+_WIDER = {
+    "int64": (pa.float64(),),
+    "null": (pa.int64(), pa.float64(), pa.bool_(), pa.string()),
+}
+
+
+def _blocks(path: str, delimiter: str, columns: list[str], types: dict[str, Any]) -> Generator[Any]:
+    """Yield the schema of a file, and its blocks as record batches.
+
+    The file is opened here: pyarrow's reader would close it only when it is gone itself.
+    """
+    from pyarrow import csv
+
+    how = settings(delimiter, BLOCK_BYTES, use_threads=False)
+    options = convert_options(columns, types)
+    with (
+        pa.input_stream(path) as file,
+        csv.open_csv(file, convert_options=options, **how) as reader,
+    ):
+        yield reader.schema
+        yield from reader
+
+
+def _fits(texts: Any, kind: Any) -> bool:
+    from pyarrow import compute
+
+    if texts.null_count == len(texts):
+        return True
+    try:
+        compute.utf8_trim_whitespace(texts).cast(kind)
+    except pa.ArrowException:
+        return False
+    return True

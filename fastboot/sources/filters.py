@@ -1,0 +1,195 @@
+"""`where=`: which rows count, as an Arrow expression that is true of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from fastboot.sources.kinds import plain_type
+from fastboot.sources.messages import names_near
+
+__all__ = ["Filter", "bound", "expression_of", "names_in"]
+
+_HOW = (
+    "give a pyarrow expression such as pyarrow.compute.field('split') == 'test', or tuples of "
+    "column, operator and value such as [('split', '==', 'test')]"
+)
+# What a column of nulls only may stand for: is_in() wants the type of its values.
+_STAND_INS = (pa.null(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_())
+
+
+@dataclass(frozen=True, eq=False)
+class Filter:
+    """Rows that count.
+
+    Attributes
+    ----------
+    expression
+        A pyarrow expression.
+    types
+        The columns it looks at, and their types.
+    """
+
+    expression: Any
+    types: dict[str, Any]
+
+    def mask(self, batch: Any) -> Any:
+        """Return an Arrow array that is true of the rows that count, and false or null of others.
+
+        Parameters
+        ----------
+        batch
+            Record batch with the columns of `types`, none of them a view.
+
+        Raises
+        ------
+        ValueError
+            The expression cannot be applied to these columns.
+        """
+        columns = []
+        for name, kind in self.types.items():
+            column = batch.column(name)
+            columns.append(column.cast(kind) if pa.types.is_null(column.type) else column)
+        try:
+            return _evaluated(self.expression, pa.table(columns, list(self.types)))
+        except pa.ArrowException as error:
+            raise ValueError(str(_refused(error, self.types, list(self.types)))) from error
+
+    def kept(self, batch: Any) -> Any:
+        """Return the rows of a batch that count."""
+        mask = self.mask(batch)
+        return batch if mask.true_count == len(batch) else batch.filter(mask)
+
+
+def expression_of(where: Any) -> Any:
+    """Return `where` as a pyarrow expression, None where there is none.
+
+    Parameters
+    ----------
+    where
+        None, an expression, or a list of tuples (column, operator, value) that all hold, or a list
+        of such lists of which one holds.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+    ValueError
+        The tuples are not such.
+    """
+    if where is None:
+        return None
+    from pyarrow import compute, parquet
+
+    if isinstance(where, compute.Expression):
+        return where
+    if not isinstance(where, list | tuple):
+        raise TypeError(f"`where` is a {type(where).__name__}; {_HOW}.")
+    try:
+        return parquet.filters_to_expression(where)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise ValueError(f"where={where!r} cannot be used ({error}); {_HOW}.") from error
+
+
+def names_in(expression: Any, names: Sequence[str]) -> list[str]:
+    """Return the names of columns that an expression may look at: all that its text holds.
+
+    Raises
+    ------
+    ValueError
+        It looks at columns by number.
+    """
+    text = str(expression)
+    if "FieldPath(" in text:
+        raise ValueError(f"where={text} looks at columns by number; name them: {_HOW}.")
+    return [name for name in dict.fromkeys(names) if name in text]
+
+
+def bound(expression: Any, schema: Any, names: Sequence[str] | None = None) -> Filter | None:
+    """Return the filter for data of a schema; None without expression.
+
+    Parameters
+    ----------
+    expression
+        As from `expression_of`.
+    schema
+        With the columns that it may look at.
+    names
+        Of all columns, where the schema has some.
+
+    Raises
+    ------
+    TypeError
+        A column is compared with what its values cannot be compared with, or the outcome is not
+        true or false.
+    ValueError
+        There is no such column, or it looks at none.
+    """
+    if expression is None:
+        return None
+    looked_at = names_in(expression, schema.names)
+    if _applies(expression, {"": pa.null()}):
+        raise ValueError(f"where={expression} looks at no column; {_HOW}.")
+    types = {name: plain_type(schema.field(name).type) for name in looked_at}
+    types = _with_nulls_typed(expression, types, schema.names if names is None else names)
+    # Names that are part of another name, or of a value, are not looked at.
+    for name in list(types):
+        fewer = {other: kind for other, kind in types.items() if other != name}
+        if _applies(expression, fewer):
+            types = fewer
+    return Filter(expression, types)
+
+
+def _with_nulls_typed(
+    expression: Any, types: dict[str, Any], names: Sequence[str]
+) -> dict[str, Any]:
+    for stand_in in _STAND_INS:
+        typed = {n: stand_in if pa.types.is_null(kind) else kind for n, kind in types.items()}
+        if _applies(expression, typed):
+            return typed
+    try:
+        kind = _evaluated(expression, _empty(types)).type
+    except pa.ArrowException as error:
+        raise _refused(error, types, names) from error
+    raise TypeError(f"where={expression} is {kind}, neither true nor false; {_HOW}.")
+
+
+def _applies(expression: Any, types: dict[str, Any]) -> bool:
+    try:
+        return bool(pa.types.is_boolean(_evaluated(expression, _empty(types)).type))
+    except pa.ArrowException:
+        return False
+
+
+def _empty(types: dict[str, Any]) -> Any:
+    return pa.schema(list(types.items())).empty_table()
+
+
+def _evaluated(expression: Any, table: Any) -> Any:
+    """Evaluate in this thread: in several, rows of one batch may change places."""
+    from pyarrow import acero
+
+    plan = acero.Declaration.from_sequence([
+        acero.Declaration("table_source", acero.TableSourceNodeOptions(table)),
+        acero.Declaration("project", acero.ProjectNodeOptions([expression], ["where"])),
+    ])  # fmt: skip
+    outcome = plan.to_table(use_threads=False).column(0)
+    return pa.concat_arrays(outcome.chunks) if outcome.num_chunks else pa.array([], outcome.type)
+
+
+def _refused(error: Exception, types: dict[str, Any], names: Sequence[str]) -> Exception:
+    """Return the error that says what is wrong with `where`."""
+    unknown = re.match(r"No match for FieldRef\.Name\((.*)\) in ", str(error).partition("\n")[0])
+    if unknown:
+        name = unknown[1]
+        return ValueError(f"`where`: no column {name!r} in data; {names_near(name, names)}.")
+    reason = str(error).partition("\n")[0]
+    held = ", ".join(f"{name!r} of type {kind}" for name, kind in types.items())
+    return TypeError(
+        f"`where` cannot be applied: {reason}. It looks at {held or 'no column'}; compare each "
+        "column with a value of its own type."
+    )

@@ -1,0 +1,153 @@
+"""Which files `data` means: one, those of a folder, those that match a pattern, or a list."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+__all__ = ["Format", "files_of", "format_of", "is_one_file"]
+
+Format = Literal["parquet", "arrow", "csv", "tsv", "json"]
+
+_FORMATS: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+_BINARY = ("parquet", "arrow")
+_SUFFIXES = f"{', '.join(_FORMATS)} (text also as .gz)"
+
+
+def is_one_file(data: object) -> bool:
+    """Tell whether `data` is the path of one file, that is there or not."""
+    if not isinstance(data, str | os.PathLike):
+        return False
+    path = os.fsdecode(data)
+    return not Path(path).is_dir() and not _is_pattern(path)
+
+
+def format_of(path: str) -> Format:
+    """Return how a file is read, by its suffix.
+
+    Raises
+    ------
+    ValueError
+        The suffix is not known.
+    """
+    known = _known(path)
+    if known is None:
+        raise ValueError(
+            f"data={path!r} has no suffix that fastboot reads; there are: {_SUFFIXES}."
+        )
+    return known
+
+
+def files_of(data: Any) -> list[str] | None:
+    """Return the files that `data` means, in the order of their rows; None where it is no path.
+
+    Parameters
+    ----------
+    data
+        A path: of a file, of a folder (its files of known suffix and those of the folders in it,
+        sorted; names that start with a dot or an underscore are left out), or a pattern such as
+        ``"runs/**/*.parquet"`` (matching files of known suffix, sorted). Or a list of paths.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file, or none in the folder, or none that matches.
+    ValueError
+        A file is named twice, has an unknown suffix, or files are of several formats.
+    """
+    if isinstance(data, str | os.PathLike):
+        files = _found(os.fsdecode(data))
+    elif isinstance(data, list | tuple) and all(isinstance(one, str | os.PathLike) for one in data):
+        files = [file for one in data for file in _found(os.fsdecode(one))]
+        if not files:
+            raise FileNotFoundError(f"data={data!r} names no file; give at least one.")
+    else:
+        return None
+    _check_one_format(files)
+    _check_once(files)
+    return files
+
+
+def _found(path: str) -> list[str]:
+    if Path(path).is_dir():
+        return _in_folder(path)
+    if _is_pattern(path):
+        return _matching(path)
+    format_of(path)
+    if not Path(path).exists():
+        raise FileNotFoundError(f"data={path!r}: there is no such file.")
+    return [path]
+
+
+def _is_pattern(path: str) -> bool:
+    return glob.has_magic(path) and not Path(path).exists()
+
+
+def _in_folder(folder: str) -> list[str]:
+    files = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        files += [str(Path(place, name)) for name in names if not _is_hidden(name)]
+    files = _sorted(files)
+    if not files:
+        raise FileNotFoundError(
+            f"data={folder!r}: there is no file in this folder that fastboot reads: {_SUFFIXES}."
+        )
+    return files
+
+
+def _matching(pattern: str) -> list[str]:
+    found = glob.glob(pattern, recursive=True)  # noqa: PTH207 - of Path, glob takes no absolute pattern
+    files = _sorted([path for path in found if Path(path).is_file()])
+    if not files:
+        raise FileNotFoundError(
+            f"data={pattern!r}: no file matches that fastboot reads: {_SUFFIXES}."
+        )
+    return files
+
+
+def _sorted(files: list[str]) -> list[str]:
+    """Files of known suffix, folder by folder: ``a/z`` before ``a-b/c``."""
+    return sorted(filter(_known, files), key=lambda file: Path(file).parts)
+
+
+def _is_hidden(name: str) -> bool:
+    # The underscore marks what is no data in folders that Spark and its like write.
+    return name.startswith((".", "_"))
+
+
+def _known(path: str) -> Format | None:
+    text = path.lower().removesuffix(".gz")
+    known = _FORMATS.get(Path(text).suffix)
+    return None if known in _BINARY and text != path.lower() else known
+
+
+def _check_one_format(files: list[str]) -> None:
+    for file in files[1:]:
+        if _known(file) != _known(files[0]):
+            raise ValueError(
+                f"data means files of two formats, {files[0]!r} and {file!r}; give files of one "
+                "format, by a pattern such as 'runs/*.parquet' or as a list."
+            )
+
+
+def _check_once(files: list[str]) -> None:
+    seen: set[str] = set()
+    for file in files:
+        real = os.path.realpath(file)
+        if real in seen:
+            raise ValueError(f"data names the file {file!r} twice; its rows would count twice.")
+        seen.add(real)

@@ -1,0 +1,120 @@
+"""Which files `data` means, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from sourced import source_of, write
+
+from fastboot.columns import Column, load
+from fastboot.sources.opening import open_source
+
+SUFFIXES = (
+    ".parquet, .pq, .arrow, .feather, .ipc, .csv, .tsv, .jsonl, .ndjson, .json (text also as .gz)"
+)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write files of one row each, whose value is the place in the order, or -1, and go there."""
+    files = {
+        "runs/a-b/x.parquet": 2, "runs/a/z.parquet": 0, "runs/a/zz.pq": 1, "runs/b.parquet": 3,
+        "runs/.hidden.parquet": -1, "runs/_temporary/x.parquet": -1, "runs/_x.parquet": -1,
+        "runs/.git/x.parquet": -1,
+    }  # fmt: skip
+    for name, value in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(pa.table({"x": [value]}), path.with_suffix(".parquet"))
+        path.with_suffix(".parquet").rename(path)
+    (tmp_path / "runs/_SUCCESS").touch()
+    (tmp_path / "runs/README.md").touch()
+    (tmp_path / "runs/data[1].csv").write_text("x\n7\n")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("data,expected", [
+    ("runs/a", [0, 1]),
+    ("runs/*.parquet", [-1, 3]),  # a pattern takes what it matches
+    ("runs/[a-z]*.parquet", [3]),
+    ("runs/**/*.p*q*", [0, 1, 2, 3]),
+    (["runs/b.parquet", "runs/a"], [3, 0, 1]),
+    (["runs/b.parquet", "runs/a/z.parquet"], [3, 0]),
+    ((Path("runs/a/*.pq"), Path("runs/b.parquet")), [1, 3]),
+    ("runs/data[1].csv", [7]),  # a file with such a name is no pattern
+])  # fmt: skip
+def test_files__in_order(runs: Path, data: Any, expected: list[int]) -> None:
+    """Folders and patterns are sorted, folder by folder; lists are as given."""
+    del runs
+    values = source_of(data).read(["x"])["x"].to_pylist()
+    if data == "runs/**/*.p*q*":
+        values = [value for value in values if value >= 0]
+    assert values == expected
+
+
+def test_files__folder(runs: Path) -> None:
+    """Folders in it, but nothing hidden, nothing marked by an underscore, nothing unknown."""
+    (runs / "runs/data[1].csv").unlink()
+    assert source_of("runs").read(["x"])["x"].to_pylist() == [0, 1, 2, 3]
+    assert source_of(runs / "runs").read(["x"]).num_rows == 4
+
+
+@pytest.mark.parametrize("data,error,message", [
+    ("empty", FileNotFoundError,
+     f"data='empty': there is no file in this folder that fastboot reads: {SUFFIXES}."),
+    ("empty/*.csv", FileNotFoundError,
+     f"data='empty/*.csv': no file matches that fastboot reads: {SUFFIXES}."),
+    ("runs/*.md", FileNotFoundError,
+     f"data='runs/*.md': no file matches that fastboot reads: {SUFFIXES}."),
+    ("nowhere", ValueError,
+     f"data='nowhere' has no suffix that fastboot reads; there are: {SUFFIXES}."),
+    ("nowhere.csv", FileNotFoundError, "data='nowhere.csv': there is no such file."),
+    (["runs/b.parquet", "nowhere.csv"], FileNotFoundError,
+     "data='nowhere.csv': there is no such file."),
+    ([], FileNotFoundError, "data=[] names no file; give at least one."),
+    ((), FileNotFoundError, "data=() names no file; give at least one."),
+    (["runs/b.parquet", "runs/data[1].csv"], ValueError,
+     ("data means files of two formats, 'runs/b.parquet' and 'runs/data[1].csv'; give files of one "
+      "format, by a pattern such as 'runs/*.parquet' or as a list.")),
+    ("runs", ValueError, "data means files of two formats, "),
+    (["runs/a", "runs/a/../a/z.parquet"], ValueError,
+     "data names the file 'runs/a/../a/z.parquet' twice; its rows would count twice."),
+])  # fmt: skip
+def test_files__refused(runs: Path, data: Any, error: type[Exception], message: str) -> None:
+    """By name, before anything is read; as a source and as a table that is loaded."""
+    del runs
+    with pytest.raises(error, match="^" + re.escape(message)):
+        open_source(data)
+    with pytest.raises(error, match="^" + re.escape(message)):
+        load([Column("x")], data)
+
+
+@pytest.mark.parametrize("name,content", [
+    ("x.parquet", b"PAR1 but not really"),
+    ("x.arrow", b"\x00\x01junk\xff\xff\xff\n"),
+    ("x.arrow", b"ARROW1\x00\x00junk"),
+    ("x.ipc", b""),
+    ("x.csv", b""),
+    ("x.csv", b"a,b\n1,2\n3,4,5\n"),
+    ("x.csv.gz", b"not gzip"),
+    ("x.jsonl", b'{"a": 1}\n{"a": '),
+    ("x.jsonl", b"[1, 2]\n"),
+    ("x.jsonl", b"\xff\xfe"),
+    ("x.jsonl.gz", b"not gzip"),
+])  # fmt: skip
+def test_files__that_are_not_what_their_suffix_says(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    """The file is named in one line, the cause is kept."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    message = f"^data={re.escape(repr(str(path)))} cannot be read: [^\n]+$"
+    with pytest.raises(ValueError, match=message) as caught:
+        source_of([path]).read(["a"])
+    assert caught.value.__cause__ is not None
