@@ -25,10 +25,10 @@ from fastboot.blocks import (
 )
 from fastboot.jackknife import block_powers, influence, influence_of_powers
 from fastboot.kernels.philox import SUPERBLOCK
-from fastboot.observation import totals_of
 from fastboot.statistics.bound import bound
 from fastboot.statistics.estimand import Question, estimand
-from fastboot.studentized import _part_moments, block_moments, block_totals, linear_errors
+from fastboot.studentized import block_moments, errors_of_moments, linear_errors
+from fastboot.totals import totals_of
 from fastboot.sums import Addition, bootstrap_additions, swap_additions
 from fastboot.units import Tally, Units, collapse, from_rows, one_part
 from fastboot.weights import key_of
@@ -214,10 +214,11 @@ def test_linear_errors__blocks_alone(rng: np.random.Generator) -> None:
     """The standard error from blocks that are worked on one at a time."""
     target, units = ratio_units(rng)
     pieces = [alone(units, *block) for block in blocks_of(0, N_ROWS)]
-    totals = joined(block_totals(one, 0, one.n_units) for one in pieces)
-    centre = totals / N_ROWS
+    totals = joined(one.sums() for one in pieces)
+    centre = totals[:, 0] / N_ROWS
     squares = joined(block_moments(one, centre, 0, one.n_units) for one in pieces)
-    for one, other in zip(_part_moments(units, 0, N_ROWS), (totals, squares), strict=True):
+    found = errors_of_moments(target, units, totals, squares[..., None])
+    for one, other in zip(found, linear_errors(target, units), strict=True):
         assert one.tolist() == other.tolist()
     x, y = units.varying
     gaps = x - x.sum() / y.sum() * y
