@@ -28,8 +28,8 @@ from fastboot.kernels.philox import SUPERBLOCK
 from fastboot.statistics.bound import bound
 from fastboot.statistics.estimand import Question, estimand
 from fastboot.studentized import block_moments, errors_of_moments, linear_errors
-from fastboot.totals import totals_of
 from fastboot.sums import Addition, bootstrap_additions, swap_additions
+from fastboot.totals import totals_of
 from fastboot.units import Tally, Units, collapse, from_rows, one_part
 from fastboot.weights import key_of
 
