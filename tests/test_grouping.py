@@ -179,6 +179,16 @@ def test_numbering__looks_at_all_bytes() -> None:
     assert 8 == numbering.n_keys
 
 
+def test_numbering__keys_of_one_hash() -> None:
+    """Keys of equal hashes and equal words, whose lengths alone differ, are different keys."""
+    numbering = Numbering()
+    array = pa.array(["documentTKMC`2", "documentTKMC`2\0\0"], pa.large_string())
+    assert [0, 1] == numbering.codes(to_bytes(array)).tolist()
+    entries = numbering._table[numbering._table > 0]
+    assert 1 == np.unique(entries >> np.uint64(32)).size
+    assert [1, 0] == numbering.codes(to_bytes(array[::-1])).tolist()
+
+
 # One key, whatever the type of the file.
 
 
