@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, AdditiveVector, Ratio, Term
-from fastboot.statistics.checks import check_counts, equal_labels
+from fastboot.statistics.checks import check_counts, check_kinds, equal_labels
 from fastboot.statistics.classes import (
     NAMES,
     ByClass,
@@ -68,7 +68,20 @@ class _Pooled(Ratio):
         super().__init__(*columns, name=name)
         self._measure = measure
         self._argument = argument
-        self._listed = listed
+        self._listed = listed if columns[0].role == "label" else None
+
+    @property
+    def learns(self) -> str:
+        return "nothing" if self._listed is None else "summaries"
+
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        """Refuse to look for labels that occur nowhere; some rows may well be without."""
+        if self._listed is not None:
+            for gold, predicted in systems:
+                check_kinds(gold, predicted, NAMES)
+                occurring = tuple(dict.fromkeys((*gold.values, *predicted.values)))
+                check_occurs(self._argument, self._listed, occurring)
+        return self
 
     def terms(self, *columns: Any) -> Sequence[Term]:
         if self.columns[0].role == "label":
@@ -81,9 +94,6 @@ class _Pooled(Ratio):
     def _outcomes(self, gold: Labels, predicted: Labels) -> dict[str, Floats]:
         """Return the outcomes of each row, as 0.0 and 1.0."""
         right = equal_labels(gold, predicted, NAMES)
-        if self._listed is not None:
-            occurring = tuple(dict.fromkeys((*gold.values, *predicted.values)))
-            check_occurs(self._argument, self._listed, occurring)
         is_gold, is_predicted = self._is_listed(gold), self._is_listed(predicted)
         outcomes = {
             "tp": is_gold & right,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,22 @@ class _Scored(Additive):
         self._pos_label = pos_label
         self._labels = None if labels is None else tuple(labels)
 
+    @property
+    def learns(self) -> str:
+        return "nothing" if self._labels is not None else "summaries"
+
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        """Refuse a positive label that occurs nowhere; some rows may well be without."""
+        if self._labels is None:
+            for gold, _ in systems:
+                _check_positive(gold, self._pos_label)
+        return self
+
     def _codes(self, gold: Labels, scores: Sequence[Floats]) -> NDArray[np.int64]:
         """Return the place of each gold label in `labels`, or 1 for `pos_label` and else 0."""
         for column, score in zip(self.columns[1:], scores, strict=True):
             _check_probabilities(column, score)
         if self._labels is None:
-            _check_positive(gold, self._pos_label)
             places = [int(value == self._pos_label) for value in gold.values]
             return np.array(places)[gold.codes]
         _check_sums(scores)
@@ -339,7 +349,7 @@ def reliability_table(
         raise ValueError('nan_policy=\'propagate\': NaN is in no bin; choose "raise" or "omit"')
     statistic = _calibration_error(gold, score, n_bins, pos_label, labels)
     columns: Any = load(statistic.columns, data, nan_policy).columns
-    place, confidence, right = statistic.bins(*columns)
+    place, confidence, right = statistic.bind([columns]).bins(*columns)
     rows, confidences, hits = (
         np.bincount(place, weights, minlength=n_bins) for weights in (None, confidence, right)
     )
