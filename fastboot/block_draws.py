@@ -8,7 +8,7 @@ leave-one-out values are made of ride along.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fastboot.blocks import BLOCK, Node, TreeSum
 from fastboot.dispatch import Cancelled, Parcel, in_order, stopped
-from fastboot.engine import interrupts_kept
+from fastboot.engine import LONGEST_CALL, interrupts_kept
 from fastboot.jackknife import Influence, block_powers, influence_of_powers
 from fastboot.paths import Replicates, Run
 from fastboot.progress import tell_read
@@ -32,8 +32,8 @@ __all__ = ["BlockTask", "Drawn", "Found", "draw_blocks", "held_blocks", "some_un
 
 Floats = NDArray[np.float64]
 
-# Replicates of a kernel call: tables are made anew for each, 7 ms a term, against 80 ms of draws
-# with one term; and its scratch memory is 0.5 MB.
+# Most replicates of a kernel call: its scratch memory is then 0.5 MB. Tables are made anew for each
+# call, 7 ms a term, against 80 ms of draws with one term.
 _REPLICATES = 4_096
 # Blocks of a task whose units are in memory and are sent: 8 MB a term.
 _SENT = 16
@@ -103,10 +103,11 @@ class BlockTask:
 
     def _sums(self, number: int, units: Units) -> Floats:
         sums = np.empty((self.n_sums, len(self.replicates)))
-        for start in range(0, len(self.replicates), _REPLICATES):
+        step = int(min(_REPLICATES, max(1.0, LONGEST_CALL / self.draw.seconds(units, BLOCK))))
+        for start in range(0, len(self.replicates), step):
             if stopped():
                 raise Cancelled
-            some = self.replicates[start : start + _REPLICATES]
+            some = self.replicates[start : start + step]
             part = np.zeros((self.n_sums, len(some)))
             self.draw.add(units, 0, number, some.start, part)
             sums[:, start : start + len(some)] = part
@@ -125,7 +126,7 @@ class Found(NamedTuple):
     errors: LinearErrors | None
 
 
-def held_blocks(units: Units) -> Iterator[HeldUnits]:
+def held_blocks(units: Units) -> Generator[HeldUnits, None, None]:
     """Yield units in memory, one part of them listed singly, some blocks at a time."""
     for first in range(0, -(-units.n_units // BLOCK), _SENT):
         edges = range(first * BLOCK, min((first + _SENT) * BLOCK, units.n_units), BLOCK)
@@ -145,7 +146,7 @@ def some_units(units: Units, start: int, stop: int) -> Units:
 def draw_blocks(
     estimand: Estimand,
     units: Units,
-    blocks: Iterator[BlocksOfUnits],
+    blocks: Generator[BlocksOfUnits, None, None],
     draw: BlockDraws | BlockSwaps,
     n_drawn: int,
     run: Run,
@@ -162,7 +163,7 @@ def draw_blocks(
     units
         All units; their terms are not looked at.
     blocks
-        The units.
+        The units; closed in the end.
     draw
         How they are drawn.
     n_drawn
@@ -184,7 +185,7 @@ def draw_blocks(
     sums, moments, powers = TreeSum(), TreeSum(), TreeSum()
     meter = _Meter(run, draw.n_units)
     results = in_order(tasks, executor=run.executor, n_threads=run.n_threads, tick=meter.tick)
-    with closing(results):
+    with closing(blocks), closing(results):
         for found in results:
             sums.join(found.sums)
             moments.join(found.moments)

@@ -21,7 +21,17 @@ from numpy.typing import NDArray
 from fastboot.arrow import decoded, from_numpy, is_null, slots
 from fastboot.files import open_table
 
-__all__ = ["Column", "Keys", "Labels", "Rows", "key_array", "load", "names"]
+__all__ = [
+    "Column",
+    "Keys",
+    "Labels",
+    "Rows",
+    "check_named",
+    "complete",
+    "key_array",
+    "load",
+    "names",
+]
 
 # The kinds of NumPy array that a list of one Python type may become.
 _KIND_OF = {bool: "b", int: "iu", float: "f"}
@@ -205,6 +215,46 @@ def key_array(column: Column, data: object) -> Any:
     return plain.values
 
 
+def complete(columns: Sequence[Column], data: object) -> NDArray[np.bool_] | None:
+    """Tell which rows have all the values that ``nan_policy="omit"`` asks for; None for all rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `load`, but for rows that are all left out.
+    """
+    named = _read_named(columns, data)
+    incomplete = _incomplete(
+        [_plain(column, _read(column, named[column.source])) for column in columns], "omit"
+    )
+    return ~np.any([one.missing for one in incomplete], axis=0) if incomplete else None
+
+
+def check_named(columns: Sequence[Column], table: Any) -> None:
+    """Refuse columns that a table has not, or has twice.
+
+    Parameters
+    ----------
+    columns
+        To load; those that are values themselves are no matter.
+    table
+        Has `names` and `names_near`, as :class:`fastboot.files.Table`.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or more than one.
+    """
+    named = {column.source: column for column in columns if isinstance(column.source, str)}
+    for name, column in named.items():
+        n_named = table.names.count(name)
+        if n_named == 0:
+            there_are = table.names_near(name)
+            raise ValueError(f"`{column.argument}`: no column {name!r} in data; {there_are}.")
+        if n_named > 1:
+            raise ValueError(f"{column} is one of {n_named} columns of that name; rename them.")
+
+
 def names(data: object) -> list[str]:
     """Return the names of the columns of `data`.
 
@@ -229,13 +279,7 @@ def _read_named(columns: Sequence[Column], data: object) -> Any:
         names_it = f"`{column.argument}` names the column {column.source!r}"
         raise ValueError(f"{names_it} but no data= was given; give it, or the values themselves.")
     table = open_table(data)
-    for name, column in wanted.items():
-        n_named = table.names.count(name)
-        if n_named == 0:
-            there_are = table.names_near(name)
-            raise ValueError(f"`{column.argument}`: no column {name!r} in data; {there_are}.")
-        if n_named > 1:
-            raise ValueError(f"{column} is one of {n_named} columns of that name; rename them.")
+    check_named(columns, table)
     return table.read(list(wanted))
 
 
@@ -401,8 +445,8 @@ def _common_length(plain: Sequence[_Plain]) -> int:
     return len(first.values)
 
 
-def _kept(plain: Sequence[_Plain], nan_policy: str) -> NDArray[np.bool_] | None:
-    """Mask of the rows to keep, None for all."""
+def _incomplete(plain: Sequence[_Plain], nan_policy: str) -> list[_Plain]:
+    """Return the columns that lack values they need, where the policy does not refuse them."""
     incomplete = [
         one
         for one in plain
@@ -416,6 +460,12 @@ def _kept(plain: Sequence[_Plain], nan_policy: str) -> NDArray[np.bool_] | None:
             raise ValueError(f'{has}; pass nan_policy="omit" to drop those rows, or fill them.')
         if nan_policy == "propagate" and one.column.role in {"label", "slice"}:
             raise ValueError(f'{has}; a label cannot be NaN: pass nan_policy="omit" to drop it.')
+    return incomplete
+
+
+def _kept(plain: Sequence[_Plain], nan_policy: str) -> NDArray[np.bool_] | None:
+    """Mask of the rows to keep, None for all."""
+    incomplete = _incomplete(plain, nan_policy)
     if nan_policy == "propagate" or not incomplete:
         return None
     kept: NDArray[np.bool_] = ~np.any([one.missing for one in incomplete], axis=0)

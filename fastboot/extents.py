@@ -7,17 +7,32 @@ whatever the fragments; only the last one of a source may have fewer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
+from fastboot.arrow import from_numpy
 from fastboot.blocks import BLOCK
-from fastboot.columns import Column, Rows, key_array, load
+from fastboot.columns import Column, Rows, complete, key_array, load
+from fastboot.dispatch import Cancelled, stopped
 
-__all__ = ["Block", "Count", "Extent", "Piece", "Reading", "extents_of", "streamed_extents"]
+__all__ = [
+    "Block",
+    "Count",
+    "Counted",
+    "Extent",
+    "Part",
+    "Piece",
+    "Reading",
+    "extents_of",
+    "held_extents",
+]
+
+T = TypeVar("T")
 
 
 class Piece(Protocol):
@@ -31,21 +46,56 @@ class Piece(Protocol):
     def n_bytes(self) -> int | None:
         """Bytes in the file, None if unknown."""
 
-    def batches(self, wanted: Sequence[str]) -> Iterator[Any]:
-        """Yield its rows as Arrow record batches, filtered."""
+    def batches(self, wanted: Sequence[str]) -> Any:
+        """Yield its rows as Arrow record batches, filtered; closed, it ends."""
 
 
-class Block(NamedTuple):
+class Part(NamedTuple):
+    """Kept rows of one batch of a piece.
+
+    rows : Arrow record batch
+    shown : the piece
+    first : rows of the piece before these, None where some of these were left out
+    n_dropped : how many of the batch were
+    """
+
+    rows: Any
+    shown: str
+    first: int | None
+    n_dropped: int = 0
+
+    def slice(self, start: int, n_rows: int) -> Part:
+        """Return some of the rows, or what there is of them."""
+        first = None if self.first is None else self.first + start
+        return Part(self.rows.slice(start, n_rows), self.shown, first)
+
+
+class Block(NamedTuple, Generic[T]):
     """Rows of one block.
 
     number : of the block
-    rows : the columns asked for
+    n_rows : in it
+    made : what was made of the columns asked for
     keys : the key column as an Arrow array, None without groups
     """
 
     number: int
-    rows: Rows
+    n_rows: int
+    made: T
     keys: Any
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Rows that were read already."""
+
+    part: Part
+    n_bytes: int = 0
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return self.part.shown
 
 
 @dataclass(frozen=True)
@@ -56,8 +106,8 @@ class Extent:
     ----------
     first
         Number of the first block.
-    pieces
-        Where the rows lie.
+    pieces, counts
+        Where the rows lie, and how many rows each of these has.
     skip
         Kept rows of the first piece that come before.
     n_rows
@@ -65,7 +115,8 @@ class Extent:
     """
 
     first: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece | _Held, ...]
+    counts: tuple[int, ...]
     skip: int
     n_rows: int
 
@@ -74,18 +125,11 @@ class Extent:
         """Bytes of the pieces, those known."""
         return sum(piece.n_bytes or 0 for piece in self.pieces)
 
-
-@dataclass(frozen=True)
-class _Held:
-    """Rows that were read already."""
-
-    batch: Any
-    shown: str
-    n_bytes: int | None = 0
-
-    def batches(self, wanted: Sequence[str]) -> Iterator[Any]:
-        """Yield them."""
-        yield self.batch.select(list(wanted))
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        first, last = self.pieces[0].shown, self.pieces[-1].shown
+        return first if first == last else f"{first} up to {last}"
 
 
 @dataclass(frozen=True)
@@ -107,111 +151,142 @@ class Reading:
     omit: bool = False
 
     @property
+    def every(self) -> tuple[Column, ...]:
+        """All columns that are read."""
+        return self.columns if self.keys is None else (*self.columns, self.keys)
+
+    @property
     def names(self) -> list[str]:
         """Names of the columns to read."""
-        every = [*self.columns, *([] if self.keys is None else [self.keys])]
-        return list(dict.fromkeys(str(column.source) for column in every))
+        return list(dict.fromkeys(str(column.source) for column in self.every))
 
-    def kept(self, batch: Any) -> Any:
-        """Leave out the rows that lack a value, if they are to be omitted."""
-        if not self.omit:
-            return batch
-        from pyarrow import compute
-
-        there = None
-        for name in dict.fromkeys(str(one.source) for one in self.columns if not one.nullable):
-            values = batch.column(name)
-            own = compute.is_valid(values)
-            if pa.types.is_floating(values.type):
-                number = compute.invert(compute.is_nan(values))
-                own = compute.and_(own, compute.fill_null(number, fill_value=False))
-            there = own if there is None else compute.and_(there, own)
-        return batch if there is None else batch.filter(there)
-
-    def blocks(self, extent: Extent) -> Iterator[Block]:
-        """Yield the blocks of an extent.
+    def parts(self, piece: Piece | _Held) -> Iterator[Part]:
+        """Yield the kept rows of a piece, batch by batch.
 
         Raises
         ------
         TypeError, ValueError, FileNotFoundError
-            As :func:`fastboot.columns.load`, naming the piece; or a piece has fewer rows than when
-            it was counted.
+            As :func:`fastboot.columns.load`, naming the piece.
+        Cancelled
+            The run is over.
         """
-        waiting: list[_Part] = []
+        if isinstance(piece, _Held):
+            yield piece.part
+            return
+        first = 0
+        with closing(piece.batches(self.names)) as batches:
+            for batch in batches:
+                if stopped():
+                    raise Cancelled
+                yield self._kept(Part(batch, piece.shown, first))
+                first += len(batch)
+
+    def _kept(self, part: Part) -> Part:
+        """Leave out the rows that lack a value, if they are to be omitted."""
+        if not self.omit:
+            return part
+        try:
+            there = complete(self.every, part.rows)
+        except (TypeError, ValueError) as error:
+            raise _located(error, part) from error
+        if there is None:
+            return part
+        rows = part.rows.filter(from_numpy(there))
+        return Part(rows, part.shown, None, len(part.rows) - len(rows))
+
+    def blocks(self, extent: Extent, make: Callable[[Rows], T]) -> Iterator[Block[T]]:
+        """Yield the blocks of an extent.
+
+        Parameters
+        ----------
+        extent
+            What to read.
+        make
+            From the columns of a block to what is wanted of them, row by row: what it refuses is
+            looked for in the pieces of the block, and the first that has it is named.
+
+        Raises
+        ------
+        TypeError, ValueError, FileNotFoundError
+            As :func:`fastboot.columns.load` and `make`, naming the piece; or a piece has not as
+            many rows as when it was counted.
+        """
+        waiting: list[Part] = []
         n_waiting, number = 0, extent.first
-        for batch, shown, first in self._parts(extent):
+        for part in self._parts(extent):
             start = 0
-            while start < len(batch):
-                own = batch.slice(start, BLOCK - n_waiting)
-                waiting.append(_Part(own, shown, first + start))
-                start += len(own)
-                n_waiting += len(own)
+            while start < len(part.rows):
+                own = part.slice(start, BLOCK - n_waiting)
+                waiting.append(own)
+                start += len(own.rows)
+                n_waiting += len(own.rows)
                 if n_waiting == BLOCK:
-                    yield self._loaded(number, waiting)
+                    yield self._block(number, waiting, make)
                     waiting, n_waiting, number = [], 0, number + 1
         if waiting:
-            yield self._loaded(number, waiting)
+            yield self._block(number, waiting, make)
 
-    def _parts(self, extent: Extent) -> Iterator[_Part]:
-        """Yield the kept rows of an extent as they lie in its pieces."""
+    def _parts(self, extent: Extent) -> Iterator[Part]:
+        """Yield the rows of an extent as they lie in its pieces."""
         skip, left = extent.skip, extent.n_rows
-        for piece in extent.pieces:
-            offset = 0
-            for whole in piece.batches(self.names):
-                kept = self.kept(whole)
-                skipped = min(skip, len(kept))
-                batch = kept.slice(skipped, left)
-                yield _Part(batch, piece.shown, offset + skipped)
-                offset += len(whole)
-                skip -= skipped
-                left -= len(batch)
+        for piece, count in zip(extent.pieces, extent.counts, strict=True):
+            n_read = 0
+            for part in self.parts(piece):
+                n_read += len(part.rows)
+                own = part.slice(skip, left)
+                skip = max(0, skip - len(part.rows))
+                left -= len(own.rows)
+                yield own
                 if not left:
                     return
-        named = ", ".join(piece.shown for piece in extent.pieces)
-        raise ValueError(
-            f"{named}: {left:,} rows fewer than when they were counted; `data` must not change "
-            "while it is read"
-        )
+            if n_read != count:
+                raise ValueError(
+                    f"{piece.shown} had {count:,} rows and now has {n_read:,}; `data` must not "
+                    "change while it is read"
+                )
 
-    def _loaded(self, number: int, parts: Sequence[_Part]) -> Block:
+    def _block(self, number: int, parts: Sequence[Part], make: Callable[[Rows], T]) -> Block[T]:
         try:
-            return self._block(number, [part.batch for part in parts])
+            return self._made(number, parts, make)
         except (TypeError, ValueError):
             for part in parts:  # whose fault is it?
                 try:
-                    self._block(number, [part.batch])
+                    self._made(number, [part], make)
                 except (TypeError, ValueError) as error:
-                    row = f", row 0 is its row {part.offset:,}" if part.offset else ""
-                    raise type(error)(f"{error} In {part.shown}{row}.") from error
+                    raise _located(error, part) from error
             raise  # the pieces do not go together
 
-    def _block(self, number: int, batches: Sequence[Any]) -> Block:
+    def _made(self, number: int, parts: Sequence[Part], make: Callable[[Rows], T]) -> Block[T]:
         table = pa.concat_tables(
-            [pa.Table.from_batches([batch]) for batch in batches], promote_options="permissive"
+            [pa.Table.from_batches([part.rows]) for part in parts], promote_options="permissive"
         )
         keys = None if self.keys is None else key_array(self.keys, table)
-        return Block(number, load(self.columns, table), keys)
+        rows = load(self.columns, table)
+        return Block(number, rows.n_rows, make(rows), keys)
 
 
-class _Part(NamedTuple):
-    """Kept rows of a batch.
+def _located(error: Exception, part: Part) -> TypeError | ValueError:
+    """Return an error that says in which piece, and from which of its rows on."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    row = f", where row 0 is row {part.first:,}" if part.first else ""
+    return kind(f"{str(error).rstrip('.')}. In {part.shown}{row}.")
 
-    batch : of a piece
-    shown : the piece
-    offset : rows of the piece before it
+
+class Counted(NamedTuple):
+    """What `Count` found.
+
+    n_kept, n_dropped : rows
+    schemas : of the batches, each once
     """
 
-    batch: Any
-    shown: str
-    offset: int
+    n_kept: int
+    n_dropped: int
+    schemas: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Count:
-    """Counts the rows of a piece, where its file does not say how many are kept.
-
-    Returns kept and dropped rows.
-    """
+    """Counts the rows of a piece, where its file does not say how many are kept."""
 
     reading: Reading
     piece: Piece
@@ -221,13 +296,16 @@ class Count:
         """What messages call it."""
         return self.piece.shown
 
-    def __call__(self) -> tuple[int, int]:
+    def __call__(self) -> Counted:
         """Count."""
-        n_kept = n_read = 0
-        for batch in self.piece.batches(self.reading.names):
-            n_kept += len(self.reading.kept(batch))
-            n_read += len(batch)
-        return n_kept, n_read - n_kept
+        n_kept = n_dropped = 0
+        schemas: list[Any] = []
+        for part in self.reading.parts(self.piece):
+            n_kept += len(part.rows)
+            n_dropped += part.n_dropped
+            if part.rows.schema not in schemas:
+                schemas.append(part.rows.schema)
+        return Counted(n_kept, n_dropped, tuple(schemas))
 
 
 def extents_of(pieces: Sequence[Piece], counts: Sequence[int], n_blocks: int) -> list[Extent]:
@@ -252,46 +330,45 @@ def extents_of(pieces: Sequence[Piece], counts: Sequence[int], n_blocks: int) ->
         while ends[last] < stop:
             last += 1
         skip = start - (ends[piece] - counts[piece])
-        own = tuple(
-            one
-            for one, n in zip(pieces[piece : last + 1], counts[piece : last + 1], strict=True)
-            if n
+        own = [place for place in range(piece, last + 1) if counts[place]]
+        found.append(
+            Extent(
+                start // BLOCK,
+                tuple(pieces[place] for place in own),
+                tuple(counts[place] for place in own),
+                skip,
+                stop - start,
+            )
         )
-        found.append(Extent(start // BLOCK, own, skip, stop - start))
     return found
 
 
-def streamed_extents(
-    batches: Iterator[Any], reading: Reading, n_blocks: int, dropped: Callable[[int], object]
-) -> Iterator[Extent]:
-    """Cut a stream into extents that hold their rows, as it comes.
+def held_extents(parts: Iterable[Part], n_blocks: int) -> Iterator[Extent]:
+    """Cut rows into extents that hold them, as they come.
 
     Parameters
     ----------
-    batches
-        Arrow record batches.
-    reading
-        What is kept of them.
+    parts
+        As from `Reading.parts`.
     n_blocks
         Of an extent.
-    dropped
-        Told how many rows of each batch were left out.
     """
     waiting: list[_Held] = []
-    n_waiting, number, row = 0, 0, 0
-    for whole in batches:
-        batch = reading.kept(whole)
-        dropped(len(whole) - len(batch))
+    n_waiting, number, most = 0, 0, n_blocks * BLOCK
+
+    def extent() -> Extent:
+        counts = tuple(len(held.part.rows) for held in waiting)
+        return Extent(number, tuple(waiting), counts, 0, n_waiting)
+
+    for part in parts:
         start = 0
-        while start < len(batch):
-            own = batch.slice(start, n_blocks * BLOCK - n_waiting)
-            waiting.append(_Held(own, f"`data`, from row {row + start:,} on"))
-            start += len(own)
-            n_waiting += len(own)
-            if n_waiting == n_blocks * BLOCK:
-                yield Extent(number, tuple(waiting), 0, n_waiting)
-                number += n_blocks
-                waiting, n_waiting = [], 0
-        row += len(whole)
+        while start < len(part.rows):
+            own = part.slice(start, most - n_waiting)
+            waiting.append(_Held(own))
+            start += len(own.rows)
+            n_waiting += len(own.rows)
+            if n_waiting == most:
+                yield extent()
+                waiting, n_waiting, number = [], 0, number + n_blocks
     if waiting:
-        yield Extent(number, tuple(waiting), 0, n_waiting)
+        yield extent()

@@ -116,14 +116,13 @@ class ReadUnits:
     @property
     def shown(self) -> str:
         """What messages call them."""
-        return self.extent.pieces[0].shown
+        return self.extent.shown
 
     def __iter__(self) -> Iterator[tuple[int, Units]]:
         """Yield the number of each block, and its units."""
-        for number, rows, _ in self.reading.blocks(self.extent):
-            own = self.terms(rows)
-            terms = [spread(evaluated(one, own), rows.n_rows) for one in self.drawn]
-            yield number, from_rows(terms, one_part(rows.n_rows), constants=self.constants)
+        for number, n_rows, own, _ in self.reading.blocks(self.extent, self.terms):
+            terms = [spread(evaluated(one, own), n_rows) for one in self.drawn]
+            yield number, from_rows(terms, one_part(n_rows), constants=self.constants)
 
 
 def spread(term: Any, n_rows: int) -> Any:

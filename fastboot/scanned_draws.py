@@ -7,7 +7,7 @@ rows' terms come back from where they are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -94,10 +94,11 @@ def swap_sample(sample: ScannedSample, run: Run) -> Replicates:
 def _swapped_classes(sample: ScannedSample, table: Tabulation) -> Units:
     """Return the classes of rows that differ."""
     assert isinstance(sample.units, SurveyedUnits)
-    there = (table.numbers != 0.0).any(axis=0)
-    differing = Tabulation(table.numbers[:, there], table.counts[there])
     assert sample.change is not None
-    return sample.classes(sample.change.terms, sample.units.constants, differing)
+    if sample.n_differing < sample.n_rows:
+        there = (table.numbers != 0.0).any(axis=0)
+        table = Tabulation(table.numbers[:, there], table.counts[there])
+    return sample.classes(sample.change.terms, sample.units.constants, table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,23 +121,24 @@ class Compaction:
         return np.concatenate(found, axis=1), self.blocks.n_bytes
 
 
-def _differing(sample: ScannedSample, run: Run) -> Iterator[HeldUnits]:
+def _differing(sample: ScannedSample, run: Run) -> Generator[HeldUnits, None, None]:
     """Yield the rows that differ, in blocks of their own."""
     shape = sample.units
-    waiting, number = np.empty((shape.n_sums, 0)), 0
-    tasks = map(Compaction, sample.blocks())
-    results = in_order(tasks, executor=run.executor, n_threads=run.n_threads)
-    with closing(results):
-        for terms, n_bytes in results:
-            waiting = np.concatenate([waiting, terms], axis=1)
-            full = waiting.shape[1] // BLOCK
-            cuts = np.split(waiting, range(BLOCK, full * BLOCK + 1, BLOCK), axis=1)
-            *blocks, waiting = cuts
-            if blocks:
-                yield HeldUnits(number, [_of_columns(shape, one) for one in blocks], n_bytes)
-                number += len(blocks)
+    waiting, number, n_bytes = np.empty((shape.n_sums, 0)), 0, 0
+    with closing(sample.blocks()) as blocks:
+        tasks = map(Compaction, blocks if sample.n_differing else ())
+        results = in_order(tasks, executor=run.executor, n_threads=run.n_threads)
+        with closing(results):
+            for terms, n_read in results:
+                n_bytes += n_read
+                waiting = np.concatenate([waiting, terms], axis=1)
+                full = waiting.shape[1] // BLOCK
+                *whole, waiting = np.split(waiting, range(BLOCK, full * BLOCK + 1, BLOCK), axis=1)
+                if whole:
+                    yield HeldUnits(number, [_of_columns(shape, one) for one in whole], n_bytes)
+                    number, n_bytes = number + len(whole), 0
     if waiting.shape[1]:
-        yield HeldUnits(number, [_of_columns(shape, waiting)])
+        yield HeldUnits(number, [_of_columns(shape, waiting)], n_bytes)
 
 
 def _of_columns(shape: Units, columns: Floats) -> Units:

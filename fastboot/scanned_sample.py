@@ -9,21 +9,22 @@ before that. A term is only a name here (:mod:`fastboot.scanned`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.blocks import BLOCK, GROUP_BLOCK, TreeSum
+from fastboot.blocks import BLOCK, TreeSum
 from fastboot.calls import words
-from fastboot.columns import Column, Labels
+from fastboot.columns import Column
 from fastboot.designs import Arrangement, Design, Slices
-from fastboot.extents import Count, Extent, Reading, extents_of, streamed_extents
+from fastboot.extents import Reading
 from fastboot.grouping import Groups, Merge
+from fastboot.passes import Dispatch, Scan, learned
 from fastboot.row_terms import ReadUnits, RowTerms
 from fastboot.sample import Sample, measured_alike
 from fastboot.scanned import Scanned
@@ -31,7 +32,6 @@ from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound, rehearse
 from fastboot.statistics.estimand import Estimand, Question, estimand, moves, same
-from fastboot.statistics.moments import Summary, summary
 from fastboot.sums import most_drawn_classes
 from fastboot.survey import Findings, Survey, Wanted
 from fastboot.tabulation import Tabulation
@@ -41,113 +41,9 @@ __all__ = ["ScannedSample", "scan"]
 
 Floats = NDArray[np.float64]
 
-# Blocks of an extent: a million rows are read in 10 ms and drawn 1,000 times in half a second.
-_EXTENT = 16
 # What a tally of arrays has for values where there are no arrays: not one number.
 _MANY = np.empty(0)
 Questions = Callable[[Sequence[Bound]], list[Question]]
-Dispatch = Callable[[Iterable[Callable[[], Any]]], Iterator[Any]]
-
-
-class Scan:
-    """Readings of a source.
-
-    Parameters
-    ----------
-    source
-        See :mod:`fastboot.sources`.
-    reading
-        What is read of every row.
-    dispatch
-        Runs tasks and returns their results in order.
-
-    Attributes
-    ----------
-    n_dropped
-        Rows left out for a missing value, once counted.
-    """
-
-    def __init__(self, source: Any, reading: Reading, dispatch: Dispatch) -> None:
-        self.reading = reading
-        self.run = dispatch
-        self.n_dropped = 0
-        self._source = source
-        self._n_blocks = _EXTENT if reading.keys is None else GROUP_BLOCK // BLOCK
-        self._counts: list[int] | None = None
-        pieces = source.fragments
-        if pieces is None:
-            return
-        counts = [piece.n_rows for piece in pieces]
-        if source.filtered or reading.omit or None in counts:
-            found = list(dispatch(Count(reading, piece) for piece in pieces))
-            counts = [n_kept for n_kept, _ in found]
-            self.n_dropped = sum(n_dropped for _, n_dropped in found)
-        self._counts = counts
-
-    @property
-    def n_rows(self) -> int | None:
-        """Kept rows, None while it is not known."""
-        return None if self._counts is None else sum(self._counts)
-
-    def extents(self) -> Iterable[Extent]:
-        """Return the extents of all kept rows, in order."""
-        if self._counts is not None:
-            return extents_of(self._source.fragments, self._counts, self._n_blocks)
-        return self._streamed()
-
-    def _streamed(self) -> Iterator[Extent]:
-        dropped: list[int] = []
-        batches = self._source.batches(self.reading.names)
-        yield from streamed_extents(batches, self.reading, self._n_blocks, dropped.append)
-        self.n_dropped = sum(dropped)
-
-    def first_block(self) -> Any:
-        """Return the rows of the first block, None where there is less than a block."""
-        for extent in self.extents():
-            for _, rows, _ in self.reading.blocks(extent):
-                return rows if rows.n_rows == BLOCK else None
-        return None
-
-
-@dataclass(frozen=True)
-class Learning:
-    """Summarises number and label columns of one extent: what `Statistic.bind` must know.
-
-    Returns for each column of the reading its labels, or the summaries of its blocks.
-    """
-
-    reading: Reading
-    extent: Extent
-
-    @property
-    def shown(self) -> str:
-        """What messages call it."""
-        return self.extent.pieces[0].shown
-
-    def __call__(self) -> list[Any]:
-        """Read the extent."""
-        found: list[Any] = [None] * len(self.reading.columns)
-        for _, rows, _ in self.reading.blocks(self.extent):
-            for place, column in enumerate(rows.columns):
-                if isinstance(column, Labels):
-                    found[place] = dict.fromkeys([*(found[place] or ()), *column.values])
-                else:
-                    assert isinstance(column, np.ndarray)
-                    found[place] = [*(found[place] or ()), summary(column)]
-        return found
-
-
-def _learned(scan: Scan) -> list[Any]:
-    """Return the summary of every column of a source, as `bind` takes them."""
-    parts = list(scan.run(Learning(scan.reading, extent) for extent in scan.extents()))
-    columns: list[Any] = []
-    for place in zip(*parts, strict=True):
-        if isinstance(place[0], dict):
-            labels = tuple(dict.fromkeys(label for part in place for label in part))
-            columns.append(Labels(np.arange(len(labels)), labels))
-        else:
-            columns.append(reduce(Summary.join, (one for part in place for one in part)))
-    return columns
 
 
 class _Named(NamedTuple):
@@ -260,14 +156,15 @@ class ScannedSample(Sample):
         """Return the classes of distinct rows, of the terms that were tabulated."""
         return of_table(terms, constants, self.wanted, table, int(table.counts.sum()))
 
-    def blocks(self) -> Iterator[ReadUnits]:
+    def blocks(self) -> Generator[ReadUnits, None, None]:
         """Yield the units, extent by extent, to be read where they are drawn."""
         assert isinstance(self.units, SurveyedUnits)
-        drawn = (self.change or self.target).terms
-        for extent in self.scan.extents():
-            yield ReadUnits(
-                self.scan.reading, extent, self.terms, tuple(drawn), self.units.constants
-            )
+        drawn = tuple((self.change or self.target).terms)
+        with closing(self.scan.extents()) as extents:
+            for extent in extents:
+                yield ReadUnits(
+                    self.scan.reading, extent, self.terms, drawn, self.units.constants
+                )
 
 
 class _Known:
@@ -353,15 +250,13 @@ def scan(
     columns = [column for one in statistics for column in one.columns]
     own = [] if weights is None else [Column(weights, "number", "weights")]
     keys = next(iter(design.columns), None)
-    reading = Reading((*columns, *own), keys, omit)
-    scanned = Scan(source, reading, dispatch)
+    scanned = Scan(source, Reading((*columns, *own), keys, omit), dispatch)
     if scanned.n_rows is not None and scanned.n_rows < BLOCK:
         return None
-    first = scanned.first_block()
-    if first is None:
-        return None
     terms = RowTerms(_bound(statistics, scanned, alike, mixed=mixed), bool(own))
-    block = terms.by_statistic(first)
+    block = scanned.first_block(terms.by_statistic)
+    if block is None:
+        return None
     if mixed and any(isinstance(term, Tally) for term in chain(*block)):
         return None
     for one, some in zip(terms.statistics, block, strict=False):
@@ -370,8 +265,7 @@ def scan(
     while True:
         named = _Named.of(terms.statistics, block, equal)
         plan = _Plan.of(named, questions, mixed=mixed, digested=digested)
-        tasks = (Survey(reading, extent, terms, plan.wanted) for extent in scanned.extents())
-        found, merge = _joined(dispatch(tasks))
+        found, merge = _surveyed(scanned, terms, plan.wanted)
         if found.equal == equal:
             break
         equal = found.equal  # what seemed equal in the first block is not
@@ -379,6 +273,10 @@ def scan(
     if weights is not None and not known.size(named.raw[-1]):
         raise ValueError("`weights` are all 0; at least one row must count")
     plan.known.append(known)
+    # A number that is one system's and not the other's makes every row differ.
+    moved = plan.change is not None and any(
+        isinstance(term, float) and term != 0.0 for term in plan.change.terms
+    )
     groups = None if merge is None else merge.finish()
     shape = _units(plan.target, plan.wanted, found, groups, known)
     units = shape
@@ -390,7 +288,8 @@ def scan(
         digest=np.frombuffer("".join(found.digests).encode(), np.uint8) if digested else None,
         scan=scanned, terms=terms, change=plan.change, known=known, wanted=plan.wanted,
         target=estimand(questions(named.bounds), found.n_rows, known.size),
-        shape=shape, units=units, table=found.table, n_differing=found.n_differing,
+        shape=shape, units=units, table=found.table,
+        n_differing=found.n_rows if moved else found.n_differing,
     )  # fmt: skip
 
 
@@ -398,11 +297,8 @@ def _bound(
     statistics: Sequence[Statistic], scanned: Scan, alike: Sequence[Sequence[int]], *, mixed: bool
 ) -> tuple[Additive, ...]:
     """Return the statistics as they are for this table."""
-    columns: Sequence[Any] = ()
-    if any(one.learns != "nothing" for one in statistics):
-        columns = _learned(scanned)
-    remaining = iter(columns)
-    systems = [[next(remaining, None) for _ in one.columns] for one in statistics]
+    remaining = iter(learned(scanned, statistics))
+    systems = [[next(remaining) for _ in one.columns] for one in statistics]
     together = measured_alike(statistics, alike, mixed=mixed)
     bound = [
         one.bind([systems[other] for other in others])
@@ -460,16 +356,18 @@ def _read(terms: Iterable[Any]) -> tuple[Any, ...]:
     return tuple({_key(term): term for term in terms if not isinstance(term, float)}.values())
 
 
-def _joined(parts: Iterator[Findings]) -> tuple[Findings, Merge | None]:
+def _surveyed(scanned: Scan, terms: RowTerms, wanted: Wanted) -> tuple[Findings, Merge | None]:
     """Join the findings of all extents, in order; the sums of groups are merged as they come."""
     whole: Findings | None = None
     merge: Merge | None = None
-    for part in parts:
-        if part.groups is not None:
-            merge = merge or Merge()
-            merge.add(part.groups)
-            part.groups = None
-        whole = part if whole is None else whole.join(part)
+    surveys = scanned.each(lambda extent: Survey(scanned.reading, extent, terms, wanted))
+    with closing(surveys):
+        for part in surveys:
+            if part.groups is not None:
+                merge = merge or Merge()
+                merge.add(part.groups)
+                part.groups = None
+            whole = part if whole is None else whole.join(part)
     assert whole is not None
     return whole, merge
 
@@ -485,8 +383,10 @@ def _units(
     constants = _constants(terms, wanted, found, drawn_vary=drawn_vary)
     tallied = any(isinstance(term, Tally) for term in terms)
     most = most_drawn_classes(found.n_rows, tallied=tallied)
-    if not wanted.swapped and found.table is not None and found.table.counts.size <= most:
-        return of_table(terms, constants, wanted, found.table, found.n_rows)
+    if not wanted.swapped and found.table is not None:
+        units = of_table(terms, constants, wanted, found.table, found.n_rows)
+        if units.counts is not None and units.counts.size <= most:
+            return units
     return hollow(terms, constants, known)
 
 

@@ -212,6 +212,10 @@ class BlockDraws:
             path = "patterns" if len(units.varying) <= _MOST_TABLE_TERMS else "weights"
         return cls(path, n_units, (int(key[0]), int(key[1])))
 
+    def seconds(self, units: Units, n_units: int) -> float:
+        """Return the time that so many units of these terms take in a replicate, estimated."""
+        return _seconds(self.path, len(units.varying), n_units)
+
     def add(self, units: Units, start: int, superblock: int, first: int, sums: Floats) -> None:
         """Add the draws of a superblock, the units from `start` on, in replicates from `first` on.
 
@@ -253,6 +257,10 @@ class BlockSwaps:
     key: tuple[int, int]
     path: ClassVar[str] = "tables"
 
+    def seconds(self, units: Units, n_units: int) -> float:
+        """Return the time that so many units of these terms take in a replicate, estimated."""
+        return _seconds(self.path, len(units.varying), n_units)
+
     def add(self, units: Units, start: int, superblock: int, first: int, sums: Floats) -> None:
         """Add the swapped units of a superblock; see :meth:`BlockDraws.add`."""
         from fastboot.kernels.swaps import add_swap_sums
@@ -277,8 +285,7 @@ def _by_superblock(
         def add(first: int, sums: Floats) -> None:
             draws.add(units, start + begin, superblock, first, sums)
 
-        seconds = _seconds(draws.path, len(units.varying), length)
-        return Addition(draws.path, seconds, add, superblock, cell)
+        return Addition(draws.path, draws.seconds(units, length), add, superblock, cell)
 
     return [addition(superblock) for superblock in range(-(-draws.n_units // BLOCK))]
 

@@ -138,7 +138,7 @@ class Survey:
     @property
     def shown(self) -> str:
         """What messages call it."""
-        return self.extent.pieces[0].shown
+        return self.extent.shown
 
     def __call__(self) -> Findings:
         """Read the extent."""
@@ -154,13 +154,12 @@ class Survey:
         groups = None if self.reading.keys is None else GroupBlock()
         digests: list[str] = []
         n_rows = n_differing = 0
-        for number, rows, own_keys in self.reading.blocks(self.extent):
-            own = self.terms(rows)
+        for number, n_own, own, own_keys in self.reading.blocks(self.extent, self.terms):
             equal = {(i, j) for i, j in equal if same(own[i], own[j])}
             sums.add(number, _sums([evaluated(term, own) for term in wanted.summed]))
             sized = [evaluated(term, own) for term in wanted.sized]
             sizes.add(number, _sizes(sized))
-            terms = [spread(evaluated(term, own), rows.n_rows) for term in wanted.gathered]
+            terms = [spread(evaluated(term, own), n_own) for term in wanted.gathered]
             seen.look(terms, sized, first=not n_rows)
             if groups is not None:
                 groups.add(own_keys, terms)
@@ -171,7 +170,7 @@ class Survey:
                 digests.append(_digest(terms[: len(wanted.drawn)]))
             if wanted.swapped:
                 n_differing += int(np.any(terms[: len(wanted.drawn)], axis=0).sum())
-            n_rows += rows.n_rows
+            n_rows += n_own
         return Findings(
             n_rows, sums.nodes, sizes.nodes, frozenset(equal), *seen, table, n_differing,
             tuple(digests),

@@ -1,0 +1,230 @@
+"""Passes over a source: its rows are counted, cut into extents, and a task is done for each.
+
+Fragments are read where the tasks run. Two things are read here and sent: what gives its rows only
+from the first to the last, and files that a task would read from their start for a few rows far
+down, such as one large CSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fastboot.blocks import BLOCK, GROUP_BLOCK
+from fastboot.columns import Labels, Rows, check_named
+from fastboot.extents import Count, Extent, Part, Reading, extents_of, held_extents
+from fastboot.sources.kinds import Kinds
+from fastboot.statistics.base import Statistic
+from fastboot.statistics.moments import Summary, summary
+
+__all__ = ["Dispatch", "Learning", "Scan", "learned"]
+
+T = TypeVar("T")
+Dispatch = Callable[[Iterable[Callable[[], Any]]], Generator[Any, None, None]]
+
+# Blocks of an extent: a million rows are read in 10 ms and drawn 1,000 times in half a second.
+_EXTENT = 16
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """A source as one piece."""
+
+    source: Any
+    shown: str = "`data`"
+    n_bytes: int | None = None
+
+    def batches(self, wanted: Sequence[str]) -> Any:
+        return self.source.batches(wanted)
+
+
+class Scan:
+    """A source, to be read pass by pass.
+
+    Parameters
+    ----------
+    source
+        See :mod:`fastboot.sources`.
+    reading
+        What is read of every row.
+    dispatch
+        Runs tasks and returns their results in order.
+
+    Attributes
+    ----------
+    n_rows, n_dropped
+        Rows kept, and left out for a missing value; None and 0 until they are counted.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        A column is not there, or not of one kind in all files; or rows have to be counted, and
+        cannot be read.
+    """
+
+    def __init__(self, source: Any, reading: Reading, dispatch: Dispatch) -> None:
+        check_named(reading.every, source)
+        source.check(reading.names)
+        self.reading = reading
+        self.n_rows: int | None = None
+        self.n_dropped = 0
+        self._dispatch = dispatch
+        self._n_blocks = _EXTENT if reading.keys is None else GROUP_BLOCK // BLOCK
+        self._pieces = source.fragments
+        self._extents: list[Extent] | None = None
+        if self._pieces is None:
+            self._pieces = (_Stream(source),)
+            return
+        counts = [piece.n_rows for piece in self._pieces]
+        if source.filtered or reading.omit or None in counts:
+            counts = self._counted()
+        self.n_rows = sum(counts)
+        extents = extents_of(self._pieces, counts, self._n_blocks)
+        # Rows that tasks would read for nothing.
+        if sum(extent.skip for extent in extents) <= self.n_rows:
+            self._extents = extents
+
+    def _counted(self) -> list[int]:
+        """Count the rows of all pieces; refuse columns whose kind only rows tell."""
+        names, kinds, counts = self.reading.names, Kinds(), []
+        tasks = (Count(self.reading, piece) for piece in self._pieces)
+        with closing(self._dispatch(tasks)) as results:
+            for piece, found in zip(self._pieces, results, strict=True):
+                for schema in found.schemas:
+                    kinds.check(schema, names, piece.subject)
+                counts.append(found.n_kept)
+                self.n_dropped += found.n_dropped
+        return counts
+
+    def extents(self) -> Generator[Extent, None, None]:
+        """Yield the extents of all kept rows, in order.
+
+        Raises
+        ------
+        ValueError
+            There are not as many rows as before.
+        """
+        if self._extents is not None:
+            yield from self._extents
+            return
+        dropped: list[int] = []
+        n_rows = 0
+        with closing(self._parts(dropped)) as parts:
+            for extent in held_extents(parts, self._n_blocks):
+                n_rows += extent.n_rows
+                self._check(n_rows, at_end=False)
+                yield extent
+        self._check(n_rows, at_end=True)
+        self.n_rows, self.n_dropped = n_rows, sum(dropped)
+
+    def _parts(self, dropped: list[int]) -> Generator[Part, None, None]:
+        for piece in self._pieces:
+            for part in self.reading.parts(piece):
+                dropped.append(part.n_dropped)
+                yield part
+
+    def _check(self, n_rows: int, *, at_end: bool) -> None:
+        known = self.n_rows
+        if known is not None and (n_rows > known or (at_end and n_rows < known)):
+            raise ValueError(
+                f"`data` gave {known:,} rows and then {'' if at_end else 'at least '}{n_rows:,}; "
+                "it must give the same rows at every pass"
+            )
+
+    def each(self, task: Callable[[Extent], Callable[[], T]]) -> Generator[T, None, None]:
+        """Do a task for each extent; yield what they return, in order.
+
+        Close it where something may fail on the way: only then does everything end with it.
+        """
+        with closing(self.extents()) as extents:
+            tasks = map(task, extents)
+            if self._extents is None and self.reading.keys is not None:
+                # An extent of groups is too large to be held for every worker.
+                for one in tasks:
+                    yield one()
+                return
+            with closing(self._dispatch(tasks)) as results:
+                yield from results
+
+    def first_block(self, make: Callable[[Rows], T]) -> T | None:
+        """Return what is made of the first block, None where there is less than a block."""
+        with closing(self.extents()) as extents:
+            for extent in extents:
+                if extent.n_rows < BLOCK:
+                    return None
+                for block in self.reading.blocks(extent, make):
+                    return block.made
+        return None
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Summarises columns of one extent: what `Statistic.bind` must know.
+
+    Returns for each of these columns its labels, or the summaries of its blocks.
+
+    Attributes
+    ----------
+    reading, extent
+        What is read, and where it lies.
+    places
+        Which columns, by their number.
+    """
+
+    reading: Reading
+    extent: Extent
+    places: tuple[int, ...]
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return self.extent.shown
+
+    def __call__(self) -> list[Any]:
+        """Read the extent."""
+        found: list[Any] = [None] * len(self.places)
+        for block in self.reading.blocks(self.extent, self._summarised):
+            for place, own in enumerate(block.made):
+                if isinstance(own, Summary):
+                    found[place] = [*(found[place] or ()), own]
+                else:
+                    found[place] = dict.fromkeys([*(found[place] or ()), *own])
+        return found
+
+    def _summarised(self, rows: Rows) -> list[Any]:
+        columns = [rows.columns[place] for place in self.places]
+        return [
+            column.values if isinstance(column, Labels) else summary(column)  # type: ignore[arg-type] # keys are not learned
+            for column in columns
+        ]
+
+
+def learned(scan: Scan, statistics: Sequence[Statistic]) -> list[Any]:
+    """Return what each statistic must know of its columns, as `bind` takes them; else None.
+
+    Parameters
+    ----------
+    scan
+        Reads their columns in this order.
+    statistics
+        Which learn summaries, or nothing.
+    """
+    learning = [one.learns != "nothing" for one in statistics for _ in one.columns]
+    places = tuple(np.flatnonzero(learning).tolist())
+    columns: list[Any] = [None] * len(learning)
+    if not places:
+        return columns
+    parts = list(scan.each(lambda extent: Learning(scan.reading, extent, places)))
+    for place, found in zip(places, zip(*parts, strict=True), strict=True):
+        if isinstance(found[0], dict):
+            labels = tuple(dict.fromkeys(chain.from_iterable(found)))
+            columns[place] = Labels(np.arange(len(labels)), labels)
+        else:
+            columns[place] = reduce(Summary.join, chain.from_iterable(found))
+    return columns
