@@ -108,9 +108,16 @@ def bootstrap(
         A statistic such as ``fb.f_score("gold", "predicted")``; a column name or an array means its
         mean. A dict or a list of statistics asks for all of them, from the same resamples.
     data
-        The table that column names refer to: anything that speaks the Arrow C stream (pyarrow,
-        polars, pandas, duckdb), a dict of arrays, or a path to a Parquet, Arrow, CSV or JSON-lines
-        file. Only the columns needed are read.
+        The table that column names refer to; only the columns needed are read. In memory: a
+        pyarrow, polars or pandas table, a dict of arrays, anything that speaks the Arrow C stream.
+        Larger than memory (see Notes): the path of a Parquet, Arrow, CSV, TSV or JSON-lines file,
+        of a folder of them, a pattern such as ``"runs/*.parquet"`` or a list of paths; an Arrow or
+        Hugging Face dataset, a polars LazyFrame, a duckdb relation, or a function without arguments
+        that opens an Arrow reader, once for each pass.
+    where
+        Rows of `data` that count: tuples (column, operator, value) that all hold, such as
+        ``[("split", "==", "test")]``, as pyarrow's ``filters=``, or a pyarrow expression. What is
+        compared with null does not hold. All columns must be named then, none given as an array.
     groups
         Column name or array of shape (n_rows,): rows with one key (a document, a user) are drawn
         together. A group drawn twice counts twice. With `levels`, a list of one or two.
@@ -156,11 +163,20 @@ def bootstrap(
     n_threads
         Threads; by default ``FASTBOOT_NUM_THREADS`` or the cores this process may use. The answer
         does not depend on it.
+    executor
+        Who works instead of these threads: anything with the ``submit`` of ``concurrent.futures``,
+        such as a ProcessPoolExecutor or a ``distributed.Client``; it is left open. Workers read
+        files themselves, under the paths given here. The answer does not depend on it.
+    checkpoint
+        A directory to keep finished replicates in, twice a minute. The same call with the same seed
+        goes on from them, for as many `n_resamples` or more; other data, statistics, designs or
+        versions are refused.
     nan_policy
         What a missing value (null or NaN) does: "raise"; "omit" drops the row; "propagate" makes
         the answer NaN. A missing group or stratum is always refused.
     progress
-        True for a bar on standard error, or a function of (replicates done, n_resamples).
+        True for a bar on standard error, or a function of (replicates done, n_resamples); if that
+        has a method ``read``, it is told how many bytes of files were read to draw from.
     path
         Force an algorithm: "collapse", "rows", "patterns" or "weights"; None lets the data decide.
 
@@ -173,14 +189,31 @@ def bootstrap(
     Raises
     ------
     TypeError, ValueError
-        An argument or a column is wrong; the message names it. Before any resampling.
+        An argument or a column is wrong; the message names it, and of several files the one.
+        Before any resampling.
     FileNotFoundError
         `data` is a path to no file.
+    RuntimeError
+        A worker of `executor` died, or it was closed.
 
     Warns
     -----
     RuntimeWarning
         Some replicates are undefined (0 / 0); they are NaN, counted and left out.
+
+    Notes
+    -----
+    Data that may be larger than memory are read block by block for functions of sums, over rows or
+    groups of one column: all statistics but ranks, areas, quantiles and their like, `macro` and
+    `statistic`. Memory grows with the replicates and the groups, not with the rows. One pass
+    surveys the rows, which is all for groups and where there are few distinct rows (0/1 scores,
+    labels); others are drawn in one pass more (with `checkpoint`, in one for each time that
+    replicates are kept). Statistics that must know the classes or the range of numbers take a pass
+    before; with text files, `where` or ``nan_policy="omit"`` another one counts the rows of files.
+
+    All else loads the columns needed, which must fit into memory, 8 bytes for each row of each:
+    other statistics, `levels`, `strata`, `by`, `n_drawn`, `path`, any `scheme` but "multinomial",
+    "studentized" intervals, ``nan_policy="propagate"``, and less than 65,536 rows.
 
     Examples
     --------
@@ -191,6 +224,12 @@ def bootstrap(
     0.725
     >>> result.n_units
     8
+
+    Of a table, the rows of one split:
+
+    >>> table = {"split": ["dev", "test", "test"], "score": [0.9, 0.8, 0.4]}
+    >>> fb.bootstrap("score", data=table, where=[("split", "==", "test")], rng=0).n_rows
+    2
     """
     call = dict(locals())
     started = time.perf_counter()

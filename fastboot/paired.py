@@ -118,9 +118,11 @@ def paired_bootstrap(
         The systems: statistics such as ``fb.accuracy("gold", "system_a")``, column names or arrays
         (their means). The effect is a - b. One row per item in each. Two dicts or lists of
         statistics ask for all of them, from the same resamples.
-    data, groups, levels, strata, by, weights, scheme, n_drawn, block_length
+    data, where, groups, levels, strata, by, weights, scheme, n_drawn, block_length
         As in :func:`bootstrap`.
-    n_resamples, confidence_level, method, rng, n_threads, nan_policy, progress, path
+    n_resamples, confidence_level, method, rng
+        As in :func:`bootstrap`.
+    n_threads, executor, checkpoint, nan_policy, progress, path
         As in :func:`bootstrap`.
     alternative
         "two-sided"; "greater": a is larger; "less": a is smaller. The interval has the same sides.
@@ -136,7 +138,7 @@ def paired_bootstrap(
 
     Raises
     ------
-    TypeError, ValueError, FileNotFoundError
+    TypeError, ValueError, FileNotFoundError, RuntimeError
         As in :func:`bootstrap`.
 
     Warns

@@ -28,6 +28,7 @@ class _Options(TypedDict, total=False):
     """What :func:`permutation_test` takes beside statistics and slices."""
 
     data: object
+    where: Any
     groups: Source | None
     strata: Source | Sequence[Source] | None
     weights: Source | None
@@ -71,6 +72,7 @@ def permutation_test(
     b: Several | Statistic | Source,
     *,
     data: object = None,
+    where: Any = None,
     groups: Source | None = None,
     strata: Source | Sequence[Source] | None = None,
     by: Source | Sequence[Source] | None = None,
@@ -99,7 +101,11 @@ def permutation_test(
         array means its mean. The effect is a - b. Two dicts or lists of statistics ask for all of
         them, from the same relabellings.
     data
-        A tuple of two tables, (of a, of b); or one table for both. Each as in :func:`bootstrap`.
+        A tuple of two tables, (of a, of b); or one table for both. Each as in :func:`bootstrap`;
+        the columns asked for are loaded.
+    where
+        Rows that count, as in :func:`bootstrap`; or a tuple (of a, of b), by which one table has
+        both samples: ``([("version", "==", "new")], [("version", "==", "old")])``.
     groups
         Rows with one key get their label together, and each sample keeps its number of groups. A
         group belongs to one sample: equal keys in both are two groups. Like `strata`, `by` and
@@ -176,6 +182,7 @@ def permutation_test(
         designs,
         nan_policy,
         both("weights", weights),
+        where,
     )
     questions = [
         Question(one, replace(one, statistic=of_b))

@@ -18,8 +18,19 @@ from fastboot.sample import Sample, factors_of, of_drawn
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import bound
 from fastboot.swapping import joined
+from fastboot.taking import rows_that_count
 
-__all__ = ["Both", "Pool", "both", "both_words", "check_slices", "designs_of", "pool", "tables"]
+__all__ = [
+    "Both",
+    "Pool",
+    "both",
+    "both_words",
+    "check_slices",
+    "designs_of",
+    "pool",
+    "rows_of_both",
+    "tables",
+]
 
 
 class Both(NamedTuple):
@@ -32,6 +43,32 @@ class Both(NamedTuple):
 def tables(data: object) -> Both:
     """Return the table of each sample; one is for both."""
     return Both(*data) if isinstance(data, tuple) and len(data) == 2 else Both(data, data)
+
+
+def rows_of_both(data: Both, where: Any, sources: Sequence[Sequence[Any]]) -> Both:
+    """Return the tables of both samples, without the rows that `where` leaves out.
+
+    Parameters
+    ----------
+    data
+        The tables.
+    where
+        A filter for both; or a tuple (of a, of b), either of which may be None. Two conditions in a
+        tuple are one filter.
+    sources
+        Of each sample's columns, as in :func:`fastboot.taking.rows_that_count`.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        See there.
+    """
+    apart = isinstance(where, tuple) and len(where) == 2
+    if apart and not all(isinstance(one, tuple) for one in where):
+        filters = where
+    else:
+        filters = where, where
+    return Both(*map(rows_that_count, data, filters, sources))
 
 
 def both(argument: str, value: Any) -> Both:
@@ -145,6 +182,7 @@ def pool(
     designs: Both,
     nan_policy: str,
     weights: Both,
+    where: Any = None,
 ) -> Pool:
     """Load two samples, and bind statistics to the rows of both.
 
@@ -157,6 +195,8 @@ def pool(
         strata and slices of one value are one.
     nan_policy
         As in the procedures.
+    where
+        As in `rows_of_both`.
 
     Raises
     ------
@@ -172,7 +212,8 @@ def pool(
         ]
         for side, source, design in zip(statistics, weights, designs, strict=True)
     ]
-    a, b = (load(columns, table, nan_policy) for columns, table in zip(wanted, data, strict=True))
+    rows = rows_of_both(data, where, [[column.source for column in side] for side in wanted])
+    a, b = (load(columns, table, nan_policy) for columns, table in zip(wanted, rows, strict=True))
     n_rows = a.n_rows + b.n_rows
     pooled = iter(list(zip(a.columns, b.columns, strict=True)))
     columns: list[Sequence[Any]] = [

@@ -109,8 +109,14 @@ def approximate_randomization(
         The systems: the same statistic of each, such as ``fb.accuracy("gold", "system_a")``; a
         column name or an array means its mean. The effect is a - b. One row per item in each. Two
         dicts or lists of statistics ask for all of them, from the same swaps.
-    data, n_resamples, rng, n_threads, nan_policy, progress
+    data
+        As in :func:`bootstrap`: read block by block where it can be. Rows that are not few distinct
+        ones take one pass more, for those in which the systems differ. Statistics that count by
+        class (averages over classes, kappa) load their columns.
+    where, n_resamples, rng, n_threads, checkpoint, nan_policy, progress
         As in :func:`bootstrap`.
+    executor
+        As in :func:`bootstrap`; rows in memory are swapped in threads of this process.
     groups
         Column name or array of shape (n_rows,): rows with one key are swapped together. Strata
         would change nothing: every unit is swapped on its own.
@@ -139,7 +145,7 @@ def approximate_randomization(
 
     Raises
     ------
-    TypeError, ValueError, FileNotFoundError
+    TypeError, ValueError, FileNotFoundError, RuntimeError
         As in :func:`bootstrap`; or the systems are not measured by the same statistic.
 
     Warns

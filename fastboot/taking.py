@@ -7,7 +7,7 @@ Everything else is loaded: its columns must fit into memory, 8 bytes for a row o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Question
 
-__all__ = ["gather"]
+__all__ = ["gather", "rows_that_count", "sources_of"]
 
 
 def gather(
@@ -62,12 +62,8 @@ def gather(
     TypeError, ValueError, FileNotFoundError
         See :func:`fastboot.columns.load`; an error in a file names the file.
     """
-    named = _named(statistics, design, weights)
-    if where is not None and not all(isinstance(one, str) for one in named):
-        raise TypeError(
-            "`where` chooses rows of `data`, but columns were given as arrays; name columns, or "
-            "filter the arrays"
-        )
+    sources = sources_of(statistics, design, weights)
+    _check_named(where, sources)
     if _can_be_scanned(statistics, design, nan_policy, weights, run, method):
         source = open_source(data, where)
         if source is not None:
@@ -90,11 +86,41 @@ def gather(
                 statistics, Table(source.names, source.read), design, nan_policy,
                 weights=weights, alike=alike, mixed=mixed,
             )  # fmt: skip
-    table = data if where is None else filtered(open_table(data), where)
+    table = rows_that_count(data, where, sources)
     return take(statistics, table, design, nan_policy, weights=weights, alike=alike, mixed=mixed)
 
 
-def _named(statistics: Sequence[Statistic], design: Design, weights: Any) -> list[Any]:
+def rows_that_count(data: object, where: Any, sources: Iterable[Any]) -> Any:
+    """Return `data`, or without the rows that `where` leaves out.
+
+    Parameters
+    ----------
+    data, where
+        As in the procedures.
+    sources
+        Of the columns asked for: names, or arrays.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        See :func:`fastboot.files.filtered`; or there are arrays, whose rows `where` cannot choose.
+    """
+    _check_named(where, sources)
+    if where is None:
+        return data
+    source = open_source(data, where)  # reads no more than the rows that count
+    return filtered(open_table(data), where) if source is None else Table(source.names, source.read)
+
+
+def _check_named(where: Any, sources: Iterable[Any]) -> None:
+    if where is not None and not all(isinstance(one, str) for one in sources):
+        raise TypeError(
+            "`where` chooses rows of `data`, but columns were given as arrays; name columns, or "
+            "filter the arrays"
+        )
+
+
+def sources_of(statistics: Sequence[Statistic], design: Design, weights: Any) -> list[Any]:
     """Return the columns asked for: names, or arrays."""
     sources: list[Any] = [column.source for one in statistics for column in one.columns]
     sources += [column.source for column in design.columns]
@@ -111,7 +137,7 @@ def _can_be_scanned(
 ) -> bool:
     return (
         all(isinstance(one, Additive) and one.learns != "rows" for one in statistics)
-        and all(isinstance(one, str) for one in _named(statistics, design, weights))
+        and all(isinstance(one, str) for one in sources_of(statistics, design, weights))
         and design.plain
         and not (design.strata or design.by or design.n_drawn)
         and nan_policy in {"raise", "omit"}

@@ -16,7 +16,15 @@ from fastboot.columns import Source
 from fastboot.designs import Slices
 from fastboot.observation import observe
 from fastboot.paths import BOOTSTRAP_PATHS, Run
-from fastboot.pooling import Both, both, both_words, check_slices, designs_of, tables
+from fastboot.pooling import (
+    Both,
+    both,
+    both_words,
+    check_slices,
+    designs_of,
+    rows_of_both,
+    tables,
+)
 from fastboot.questions import Several, alike, ask, pair_up, questions_of, report
 from fastboot.resampling import Answer, resample, warn_undefined
 from fastboot.sample import Sample, take
@@ -24,6 +32,7 @@ from fastboot.statistics.base import Statistic, Vector
 from fastboot.statistics.bound import bound
 from fastboot.statistics.estimand import Question
 from fastboot.tables import Table
+from fastboot.taking import sources_of
 from fastboot.unpaired_results import UnpairedBootstrapResult
 
 __all__ = ["unpaired_bootstrap"]
@@ -35,6 +44,7 @@ class _Options(TypedDict, total=False):
     """What :func:`unpaired_bootstrap` takes beside statistics and slices."""
 
     data: object
+    where: Any
     groups: Source | Sequence[Source] | None
     levels: str | None
     strata: Source | Sequence[Source] | None
@@ -82,6 +92,7 @@ def unpaired_bootstrap(
     b: Several | Statistic | Source,
     *,
     data: object = None,
+    where: Any = None,
     groups: Source | Sequence[Source] | None = None,
     levels: str | None = None,
     strata: Source | Sequence[Source] | None = None,
@@ -114,7 +125,11 @@ def unpaired_bootstrap(
         its mean. The effect is a - b. Two dicts or lists of statistics ask for all of them, from
         the same resamples.
     data
-        A tuple of two tables, (of a, of b); or one table for both. Each as in :func:`bootstrap`.
+        A tuple of two tables, (of a, of b); or one table for both. Each as in :func:`bootstrap`;
+        the columns asked for are loaded.
+    where
+        Rows that count, as in :func:`bootstrap`; or a tuple (of a, of b), by which one table has
+        both samples: ``([("version", "==", "new")], [("version", "==", "old")])``.
     groups, strata, by, weights
         As in :func:`bootstrap`: a column name, or a list of names, that both tables have, or a
         tuple (of a, of b). Groups and strata of the samples have nothing to do with each other;
@@ -175,12 +190,14 @@ def unpaired_bootstrap(
         block_length=block_length,
         path=path,
     )
+    own = list(
+        zip((first.statistics, second.statistics), designs, both("weights", weights), strict=True)
+    )
+    rows = rows_of_both(data_of, where, [sources_of(*one) for one in own])
     samples = Both(
         *(
-            take(asked.statistics, table, design, nan_policy, weights=source)
-            for asked, table, design, source in zip(
-                (first, second), data_of, designs, both("weights", weights), strict=True
-            )
+            take(statistics, table, design, nan_policy, weights=source)
+            for (statistics, design, source), table in zip(own, rows, strict=True)
         )
     )
     pairs = [place for place, _ in alike(first, second)]

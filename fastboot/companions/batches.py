@@ -18,7 +18,7 @@ __all__ = ["stream", "streamed"]
 _ROWS = BLOCK
 
 
-def streamed(columns: Sequence[Column], data: object) -> Source | None:
+def streamed(columns: Sequence[Column], data: object, where: Any = None) -> Source | None:
     """Return `data` if it can be read batch by batch, and all columns are named; else None.
 
     Raises
@@ -28,7 +28,7 @@ def streamed(columns: Sequence[Column], data: object) -> Source | None:
     """
     if not all(isinstance(column.source, str) for column in columns):
         return None
-    return open_source(data)
+    return open_source(data, where)
 
 
 def stream(
@@ -41,7 +41,7 @@ def stream(
     columns, nan_policy
         As in `load`.
     source, data
-        As from `streamed`, and what was given to it.
+        As from `streamed`, and what was given to it, without the rows that `where` leaves out.
 
     Raises
     ------

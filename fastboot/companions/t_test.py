@@ -21,6 +21,7 @@ from fastboot.intervals import check_level
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.pvalues import check_alternative
+from fastboot.taking import rows_that_count
 
 __all__ = ["paired_t_test"]
 
@@ -32,6 +33,7 @@ def paired_t_test(
     b: Source | None = None,
     *,
     data: object = None,
+    where: Any = None,
     groups: Source | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
@@ -53,6 +55,8 @@ def paired_t_test(
         `b`, a has the differences.
     data
         The table, as in :func:`bootstrap`.
+    where
+        Rows that count, as in :func:`bootstrap`.
     groups
         Column name or array of shape (n_rows,): rows of a group may depend on each other. The
         standard error is cluster-robust (CR1, Liang and Zeger 1986), with as many degrees of
@@ -101,12 +105,13 @@ def paired_t_test(
     columns += [] if b is None else [Column(b, argument="b")]
     columns += [] if groups is None else [Column(groups, "key", "groups")]
     found, n_dropped, bootstrap = Differences(), 0, None
-    source = None if resampled else streamed(columns, data)
+    table = rows_that_count(data, where, [column.source for column in columns])
+    source = None if resampled else streamed(columns, data, where)
     if source is not None:
         named = [] if groups is None else [Column(groups, "slice", "groups")]
-        batches: Iterator[Rows] = stream([*columns, *named], source, data, nan_policy)
+        batches: Iterator[Rows] = stream([*columns, *named], source, table, nan_policy)
     else:
-        batches = iter([load(columns, data, nan_policy)])
+        batches = iter([load(columns, table, nan_policy)])
     kept: _Pairs | None = None
     n_batches = 0
     for rows in batches:

@@ -24,8 +24,9 @@ from fastboot.resampling import Answer, bootstrap_answer
 from fastboot.sample import Sample, take
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.estimand import Question, same_measure
+from fastboot.statistics.estimand import Question, alone, same_measure
 from fastboot.statistics.means import as_statistic
+from fastboot.taking import gather, rows_that_count, sources_of
 
 __all__ = ["compare"]
 
@@ -41,6 +42,7 @@ def compare(
     systems: Mapping[str, Statistic | Source] | Sequence[str],
     *,
     data: object = None,
+    where: Any = None,
     metrics: Metrics | None = None,
     groups: Source | None = None,
     strata: Source | Sequence[Source] | None = None,
@@ -58,6 +60,7 @@ def compare(
     add_one: bool = True,
     rng: Rng = None,
     n_threads: int | None = None,
+    executor: object = None,
     nan_policy: str = "raise",
     progress: bool | Callable[[int, int], object] | None = None,
 ) -> Comparison:
@@ -74,8 +77,12 @@ def compare(
     systems
         For each system its statistic, a column name or an array; or, with `metrics`, its column (a
         list of names stands for columns of these names).
-    data, strata, by, weights, n_resamples, confidence_level, rng, n_threads, nan_policy, progress
+    data
+        As in :func:`bootstrap`: read block by block where it can be, for ``test="bootstrap"``.
+    where, strata, by, weights, n_resamples, confidence_level, rng, n_threads, nan_policy, progress
         As in :func:`bootstrap`.
+    executor
+        As in :func:`bootstrap`; what is randomized is so in threads of this process.
     metrics
         For each metric a function from a system's column to its statistic, such as
         ``{"F": lambda column: fb.f_score("gold", column)}``.
@@ -153,7 +160,7 @@ def compare(
         raise ValueError(
             f'`against` is {against!r}; choose "all", "best" or a system: {", ".join(names)}'
         )
-    run = check_run(n_resamples, rng, None, (), n_threads, progress)
+    run = check_run(n_resamples, rng, None, (), n_threads, progress, executor)
     options = answer_options(confidence_level, method, alternative)
     counted = check_flag("add_one", add_one)
     design = check_design(data, groups=groups, strata=strata, by=by)
@@ -162,15 +169,16 @@ def compare(
         _check_randomizable(asked)
     n = len(names)
     alike = [tuple(range(m * n, (m + 1) * n)) for m in range(len(asked))]
-    sample = take(
-        statistics,
-        data,
-        design,
-        nan_policy,
-        weights=weights,
-        alike=alike,
-        mixed=test == "randomization",
-    )
+    if test == "randomization":
+        rows = rows_that_count(data, where, sources_of(statistics, design, weights))
+        sample = take(
+            statistics, rows, design, nan_policy, weights=weights, alike=alike, mixed=True
+        )
+    else:
+        sample = gather(
+            statistics, data, design, nan_policy, run, alone, weights=weights, where=where,
+            alike=alike,
+        )  # fmt: skip
     if test == "randomization" and null == "permutations":
         check_permutable(sample.bounds)
     boards = tuple(
@@ -232,7 +240,7 @@ def _boards(
     **options: Any,
 ) -> Iterator[Board]:
     """Yield the boards of all rows, then those of the slices."""
-    questions, n = [Question(bound) for bound in sample.bounds], len(names)
+    questions, n = alone(sample.bounds), len(names)
     for cells in (None, sample.slices) if sample.slices is not None else (None,):
         answer = _resample(questions, sample, run, cells)
         for m, metric in enumerate(metrics):
