@@ -288,7 +288,7 @@ def test_table__fits(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Done], 
     "words,line",
     [
         (("nonsense",), "No such command 'nonsense'."),
-        (("compare",), "Missing argument 'FILE'."),
+        (("compare",), "Missing argument 'FILE...'."),
         (("compare", "TABLE", "--a", "a"), "Missing option '--b'."),
         (("compare", "TABLE", "--a", "a", "--b", "b", "--zzz"), "No such option: --zzz"),
     ],
@@ -454,14 +454,16 @@ def test_file__not_what_its_suffix_says(
     assert done.err[:-1].isprintable()
 
 
-def test_file__directory(run: Callable[..., Done], tmp_path: Path) -> None:
-    """A directory is refused, whatever its name."""
+def test_file__empty_folder(run: Callable[..., Done], tmp_path: Path) -> None:
+    """A folder without files to read is refused, whatever its name."""
     path = tmp_path / "folder.parquet"
     path.mkdir()
     done = run("compare", path, "--a", "a", "--b", "b")
 
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "is a directory" in done.err
+    assert done.err.startswith(
+        f"fastboot: '{path}': there is no file in this folder that fastboot reads: .parquet, "
+    )
 
 
 @pytest.mark.parametrize(

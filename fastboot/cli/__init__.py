@@ -3,6 +3,7 @@
 Defaults and rules are the library's own: an option that is not given is not passed on. The rooms,
 from the bottom up:
 
+- `items`: files, and what ``--where`` says of their rows;
 - `metrics`: what ``--metric`` names, and the columns that each needs;
 - `measures`: metrics with their columns, checked;
 - `comparison`, `leaderboard`: what the options say of two systems, of many, turned into one call;
@@ -12,7 +13,7 @@ from the bottom up:
 - `rank`, `gate`, `ttest`, `size`: the commands of these names;
 - `commands`: the others, and all of them together.
 
-Only this package knows typer and rich; `metrics`, `measures`, `comparison` and
+Only this package knows typer and rich; `items`, `metrics`, `measures`, `comparison` and
 `leaderboard` need neither.
 """
 

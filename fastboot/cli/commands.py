@@ -13,6 +13,7 @@ import fastboot as fb
 from fastboot.cli import options, report, terminal
 from fastboot.cli.comparison import Comparison
 from fastboot.cli.gate import gate
+from fastboot.cli.items import Items
 from fastboot.cli.rank import rank
 from fastboot.cli.size import size
 from fastboot.cli.ttest import ttest
@@ -45,9 +46,10 @@ def _root(
 @app.command()
 def compare(
     *,
-    file: options.File,
+    files: options.Files,
     a: options.A,
     b: options.B,
+    where: options.Where = None,
     gold: options.Gold = None,
     groups: options.Groups = None,
     denominator: options.Denominator = None,
@@ -62,11 +64,12 @@ def compare(
     nan_policy: options.NanPolicy = None,
     seed: options.Seed = None,
     threads: options.Threads = None,
+    checkpoint: options.Checkpoint = None,
     json: options.Json = False,
 ) -> None:
-    """Compare two systems from a file that holds one row per item."""
+    """Compare two systems from files that hold one row per item."""
     comparison = Comparison(
-        file=file,
+        Items(files, where or ()),
         a=a,
         b=b,
         metric=metric,
@@ -83,6 +86,7 @@ def compare(
         nan_policy=nan_policy,
         seed=seed,
         threads=threads,
+        checkpoint=checkpoint,
     )
     _show(comparison, json=json)
 
@@ -107,7 +111,7 @@ def demo(
 ) -> None:
     """Compare two spam classifiers on the real data in the package."""
     comparison = Comparison(
-        file=fb.example_path(),
+        Items((fb.example_path(),)),
         a="logistic",
         b="naive_bayes",
         metric="f1",

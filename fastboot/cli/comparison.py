@@ -6,8 +6,10 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import fastboot as fb
+from fastboot.cli.items import Items
 from fastboot.cli.measures import Measures
 from fastboot.cli.metrics import Metric
 from fastboot.columns import Column
@@ -21,7 +23,7 @@ Result = fb.PairedBootstrapResult | fb.RandomizationResult
 class Comparison:
     """What the options of ``fastboot compare`` say; None where an option was not given."""
 
-    file: Path
+    items: Items
     a: str
     b: str
     metric: Metric | None = None
@@ -38,12 +40,13 @@ class Comparison:
     nan_policy: str | None = None
     seed: int | None = None
     threads: int | None = None
+    checkpoint: Path | None = None
 
     def command(self) -> str:
         """The ``fastboot compare`` command that asks for this comparison."""
-        words = ["fastboot", "compare", str(self.file)]
+        words = ["fastboot", "compare", *self.items.words]
         for name, value in vars(self).items():
-            if name != "file" and value is not None:
+            if name != "items" and value is not None:
                 words += ["--" + name.replace("_", "-"), str(value)]
         return shlex.join(words)
 
@@ -51,7 +54,7 @@ class Comparison:
     def measures(self) -> Measures:
         """What both systems are measured by."""
         return Measures(
-            self.file,
+            self.items,
             () if self.metric is None else (self.metric,),
             gold=self.gold,
             positive=self.positive,
@@ -72,6 +75,10 @@ class Comparison:
     def check(self) -> None:
         """Refuse options that contradict each other."""
         self.measures.check()
+        if self.checkpoint is not None and self.seed is None:
+            raise ValueError(
+                "--checkpoint needs --seed N: without one every run draws resamples of its own."
+            )
         if self.test == "randomization" and self.method is not None:
             raise ValueError(
                 "--method goes with --test bootstrap; randomization has a normal interval only."
@@ -83,7 +90,8 @@ class Comparison:
         procedure: Callable[..., Result] = (
             fb.approximate_randomization if self.test == "randomization" else fb.paired_bootstrap
         )
-        options = {
+        options: dict[str, Any] = {
+            "where": self.items.where,
             "groups": self.groups,
             "alternative": self.alternative,
             "method": self.method,
@@ -92,12 +100,13 @@ class Comparison:
             "nan_policy": self.nan_policy,
             "rng": self.seed,
             "n_threads": self.threads,
+            "checkpoint": self.checkpoint,
             "progress": progress,
         }
         systems = [Column(self.a, argument="a"), Column(self.b, argument="b")]
         label = self.measures.positive_label(systems)
         a, b = (self.measures.statistic(self.chosen_metric, own, label) for own in systems)
         return procedure(
-            a, b, data=self.file,
+            a, b, data=self.items.data,
             **{name: value for name, value in options.items() if value is not None},
         )  # fmt: skip

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from fastboot.cli import options, terminal
 from fastboot.cli.comparison import Comparison, Result
+from fastboot.cli.items import Items
 from fastboot.margins import Verdict, check_margin
 from fastboot.rendering import short, to_json
 
@@ -18,12 +19,13 @@ __all__ = ["gate"]
 
 def gate(
     *,
-    file: options.File,
+    files: options.Files,
     candidate: options.Candidate,
     baseline: options.Baseline,
     margin: options.Margin,
     kind: options.Kind = "non-inferiority",
     alpha: options.Alpha = None,
+    where: options.Where = None,
     gold: options.Gold = None,
     groups: options.Groups = None,
     denominator: options.Denominator = None,
@@ -36,11 +38,12 @@ def gate(
     nan_policy: options.NanPolicy = None,
     seed: options.Seed = None,
     threads: options.Threads = None,
+    checkpoint: options.Checkpoint = None,
     json: options.Json = False,
 ) -> None:
     """Exit with 0 if a candidate is not worse than a baseline by a margin, else with 1."""
     comparison = Comparison(
-        file=file,
+        Items(files, where or ()),
         a=candidate,
         b=baseline,
         metric=metric,
@@ -54,6 +57,7 @@ def gate(
         nan_policy=nan_policy,
         seed=seed,
         threads=threads,
+        checkpoint=checkpoint,
     )
     level = 0.05 if alpha is None else alpha
     with (

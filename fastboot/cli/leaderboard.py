@@ -61,6 +61,7 @@ class Leaderboard:
 
         asked = None if self.lower_is_better is None else not self.lower_is_better
         options: dict[str, Any] = {
+            "where": measures.items.where,
             "groups": self.groups,
             "strata": self.strata,
             "by": self.by,
@@ -79,7 +80,7 @@ class Leaderboard:
         }
         return fb.compare(
             self.systems,
-            data=measures.file,
+            data=measures.items.data,
             metrics={metric: made(metric) for metric in measures.chosen},
             higher_is_better={
                 metric: measures.higher_is_better(metric, asked=asked) for metric in measures.chosen

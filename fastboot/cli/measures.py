@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 from typing import cast
 
+from fastboot.cli.items import Items
 from fastboot.cli.metrics import METRICS, ONE_CLASS, Metric, Recipe
-from fastboot.columns import Column, Labels, load
+from fastboot.columns import Column, Labels
+from fastboot.companions.batches import stream
+from fastboot.sources.opening import open_source
 from fastboot.statistics.base import Statistic
+from fastboot.taking import rows_that_count
 
 __all__ = ["Measures"]
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Metrics of the columns of a file; None where an option was not given."""
+    """Metrics of columns; None where an option was not given."""
 
-    file: Path
+    items: Items
     metrics: Sequence[Metric] = ()
     gold: str | None = None
     positive: str | None = None
@@ -73,8 +77,7 @@ class Measures:
         columns = [Column(self.gold, "label", "gold")] if self.gold is not None else []
         if not any(METRICS[metric].scores for metric in self.chosen):
             columns += [Column(own.source, "label", own.argument) for own in systems]
-        labels = cast("tuple[Labels, ...]", load(columns, self.file, "omit").columns)
-        values = list(dict.fromkeys(value for column in labels for value in column.values))
+        values = self._labels(columns)
         for spells in (_spells_exactly, _spells_loosely):
             for value in values:
                 if spells(self.positive, value):
@@ -83,6 +86,18 @@ class Measures:
         raise ValueError(
             f"--positive {self.positive} is no label of these columns; they hold: {shown}."
         )
+
+    def _labels(self, columns: Sequence[Column]) -> list[object]:
+        """All labels in some columns, which may be larger than memory."""
+        data, where = self.items.data, self.items.where
+        source = open_source(data, where)
+        assert source is not None
+        rows = rows_that_count(data, where, ())
+        found: list[dict[object, None]] = [{} for _ in columns]
+        for batch in stream(columns, source, rows, "omit"):
+            for own, column in zip(found, batch.columns, strict=True):
+                own.update(dict.fromkeys(cast("Labels", column).values))
+        return list(dict.fromkeys(chain(*found)))
 
 
 def _spells_exactly(text: str, value: object) -> bool:

@@ -23,12 +23,13 @@ __all__ = [
     "Beside",
     "By",
     "Candidate",
+    "Checkpoint",
     "ClusterSize",
     "Correction",
     "Denominator",
     "Discordance",
     "Effect",
-    "File",
+    "Files",
     "Formula",
     "Gold",
     "Groups",
@@ -59,6 +60,7 @@ __all__ = [
     "TestAlpha",
     "Threads",
     "Weights",
+    "Where",
     "in_words",
     "translate",
 ]
@@ -68,12 +70,23 @@ def _option(name: str, metavar: str, text: str, panel: str) -> Any:
     return typer.Option(name, metavar=metavar, help=text, rich_help_panel=panel, show_default=False)
 
 
-File = Annotated[
-    Path,
+Files = Annotated[
+    list[Path],
     typer.Argument(
-        metavar="FILE",
-        help="One row per item: Parquet, Arrow IPC, CSV or JSON lines.",
+        metavar="FILE...",
+        help="One row per item: Parquet, Arrow IPC, CSV or JSON lines. Several files of one kind, "
+        "a folder of them or a pattern in quotes are one table.",
         show_default=False,
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    _option(
+        "--where",
+        "CONDITION",
+        "Rows that count: a column, one of = != < <= > >= in, and a value, as in split=test or "
+        "'language in de,fr'; may be repeated, then all must hold.",
+        "Columns",
     ),
 ]
 A = Annotated[str, _option("--a", "COLUMN", "First system.", "Columns")]
@@ -294,12 +307,22 @@ Seed = Annotated[
     int | None, _option("--seed", "N", "Repeats a run (default: a fresh one, shown).", "Run")
 ]
 Threads = Annotated[int | None, _option("--threads", "N", "Default: all cores.", "Run")]
+Checkpoint = Annotated[
+    Path | None,
+    _option(
+        "--checkpoint",
+        "DIR",
+        "Keep finished resamples here; the same command resumes from them. Needs --seed.",
+        "Run",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON only.", rich_help_panel="Run")
 ]
 
 # Arguments whose options have other names; the others are spelled alike.
 _OPTION_OF = {
+    "data": "FILE",
     "n_items": "--items",
     "n_resamples": "--resamples",
     "n_threads": "--threads",

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from fastboot.cli import options, terminal
 from fastboot.cli.boards import boards
+from fastboot.cli.items import Items
 from fastboot.cli.leaderboard import Leaderboard, listed
 from fastboot.cli.measures import Measures
 from fastboot.cli.metrics import Metric
@@ -17,9 +18,10 @@ __all__ = ["rank"]
 
 def rank(
     *,
-    file: options.File,
+    files: options.Files,
     systems: options.Systems = None,
     system: options.System = None,
+    where: options.Where = None,
     gold: options.Gold = None,
     groups: options.Groups = None,
     strata: options.Strata = None,
@@ -44,7 +46,7 @@ def rank(
 ) -> None:
     """Rank many systems, with every pair's difference, corrected for looking often."""
     measures = Measures(
-        file,
+        Items(files, where or ()),
         cast("list[Metric]", metric or []),
         gold=gold,
         positive=positive,

@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.filesize import decimal
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 __all__ = ["complain", "print_notes", "working"]
@@ -28,10 +36,24 @@ def working() -> Iterator[Callable[[int, int], None] | None]:
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[read]}"),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("resampling", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            yield _Shown(bar, bar.add_task("resampling", total=None, read=""))
+
+
+class _Shown:
+    """Shows how far a run is; see :mod:`fastboot.progress`."""
+
+    def __init__(self, bar: Progress, task: TaskID) -> None:
+        self._bar, self._task = bar, task
+
+    def __call__(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total)
+
+    def read(self, n_bytes: int) -> None:
+        """Show the bytes that have been read in all."""
+        self._bar.update(self._task, read=f"{decimal(n_bytes)} read")
 
 
 def print_notes(console: Console, notes: Iterable[str]) -> None:

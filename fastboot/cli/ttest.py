@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fastboot.cli import options, terminal
+from fastboot.cli.items import Items
 from fastboot.cli.report import digits_of, framed, interval_text, named, shown
 from fastboot.companions.t_test import paired_t_test
 from fastboot.companions.t_test_results import PairedTTestResult
@@ -20,9 +21,10 @@ __all__ = ["ttest"]
 
 def ttest(
     *,
-    file: options.File,
+    files: options.Files,
     a: options.A,
     b: options.B,
+    where: options.Where = None,
     groups: options.Groups = None,
     alternative: options.Alternative = None,
     confidence_level: options.Level = None,
@@ -32,11 +34,13 @@ def ttest(
     json: options.Json = False,
 ) -> None:
     """Test a difference of means by the paired t test, and check what the test assumes."""
+    items = Items(files, where or ())
     with options.in_words(), terminal.working():
         result = paired_t_test(
             a,
             b,
-            data=file,
+            data=items.data,
+            where=items.where,
             groups=groups,
             alternative=alternative or "two-sided",
             confidence_level=0.95 if confidence_level is None else confidence_level,

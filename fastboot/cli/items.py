@@ -1,0 +1,116 @@
+"""Which rows a command is about: those of some files, or what ``--where`` leaves of them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fastboot.sources.opening import open_source
+from fastboot.sources.paths import files_of
+
+__all__ = ["Items"]
+
+_OPERATOR = re.compile(r"==|!=|<=|>=|=|<|>|\s(?:not\s+)?in\s")
+_HOW = (
+    "write a column, one of = != < <= > >= in, and a value, such as split=test, 'score >= 0.5' or "
+    "'language in de,fr'"
+)
+
+
+@dataclass(frozen=True)
+class Items:
+    """Files as the command line names them; of their rows count those that meet all conditions."""
+
+    files: Sequence[Path]
+    conditions: Sequence[str] = ()
+
+    @property
+    def data(self) -> Path | list[Path]:
+        """What the library takes for the table."""
+        return self.files[0] if len(self.files) == 1 else list(self.files)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of a command that name these rows."""
+        conditions = [word for one in self.conditions for word in ("--where", one)]
+        return [*map(str, self.files), *conditions]
+
+    @cached_property
+    def where(self) -> list[tuple[str, str, Any]] | None:
+        """What the library takes for the filter.
+
+        Raises
+        ------
+        ValueError, TypeError, FileNotFoundError
+            A condition cannot be read, its column is unknown or holds no such values.
+        """
+        return [self._condition(text) for text in self.conditions] or None
+
+    @cached_property
+    def _first(self) -> str:
+        """The first file that has columns: text may be empty."""
+        files = files_of(self.data)
+        assert files
+        return next((file for file in files if _names(file)), files[0])
+
+    def _condition(self, text: str) -> tuple[str, str, Any]:
+        """A condition: its operator is the first one behind the name of a column."""
+        splits = [
+            (text[: found.start()].strip(), found[0].strip(), text[found.end() :].strip())
+            for found in _OPERATOR.finditer(text)
+            if text[: found.start()].strip()
+        ]
+        if not splits:
+            raise ValueError(f"--where {text!r} is no condition; {_HOW}.")
+        names = _names(self._first)
+        column, operator, value = next((one for one in splits if one[0] in names), splits[0])
+        if not operator.endswith("in"):
+            return column, "==" if operator == "=" else operator, *self._read(column, [value])
+        values = next(csv.reader([value], skipinitialspace=True)) or [""]
+        return column, " ".join(operator.split()), self._read(column, values)
+
+    def _read(self, column: str, texts: Sequence[str]) -> list[Any]:
+        """Values as they can be compared with a column."""
+        refused = None
+        for reader in _READERS:
+            try:
+                values = [reader(text) for text in texts]
+            except ValueError:
+                continue
+            try:
+                open_source(self._first, [(column, "==", value) for value in values])
+            except TypeError as error:
+                refused = refused or error  # that of text, which says what the column holds
+            else:
+                return values
+        assert refused is not None
+        raise refused
+
+
+def _names(file: str) -> list[str]:
+    source = open_source(file)
+    assert source is not None
+    return source.names
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if abs(value) >= 1 << 63:  # Arrow has no larger ones
+        raise ValueError(text)
+    return value
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in {"true", "false"}:
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+# Text goes only with columns of text, so it comes first: "3" may be a name.
+_READERS: tuple[Callable[[str], Any], ...] = (str, _whole, float, _truth, datetime.fromisoformat)
