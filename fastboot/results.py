@@ -19,6 +19,7 @@ from fastboot import analytic, intervals, pvalues
 from fastboot.analytic import ClusterErrors
 from fastboot.components import Components
 from fastboot.extension import Again, extended
+from fastboot.formula_intervals import Known, formula_interval
 from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import (
     bracketed,
@@ -31,9 +32,7 @@ from fastboot.rendering import (
 )
 from fastboot.tabular import Tabular
 
-__all__ = ["ANALYTIC_METHODS", "BootstrapResult", "Result"]
-
-ANALYTIC_METHODS = (*analytic.PROPORTION_METHODS, "normal", "t", "cr0", "cr1")
+__all__ = ["BootstrapResult", "Result"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -302,46 +301,15 @@ class Result(Tabular):
         '0.722 to 1.000'
         """
         level, sides = self._level_and_sides(confidence_level, alternative)
-        word = self._analytic_method if method is None else method
-        if word not in ANALYTIC_METHODS:
-            raise ValueError(f"`method` is {word!r}; choose one of {', '.join(ANALYTIC_METHODS)}")
-        if word in analytic.PROPORTION_METHODS:
-            if self.n_successes is None:
-                raise ValueError(
-                    f"`method` is {word!r}, but {self.statistic} is not a share of successes in "
-                    "independent rows (0 or 1 in each; no groups, strata or weights); choose "
-                    "another"
-                )
-            return analytic.proportion_interval(
-                self.n_successes, self.n_rows, confidence_level=level, method=word,
-                alternative=sides,
-            )  # fmt: skip
-        errors = self.analytic_errors
-        if errors is None:
-            raise ValueError(
-                f"`method` is {word!r}, but there is no formula for the standard error of "
-                f"{self.statistic} here: it takes a function of few sums, and rows or groups that "
-                "are independent; read interval() instead"
-            )
-        if word in {"normal", "cr0"}:
-            found = analytic.normal_interval(
-                self.estimate, errors.cr0, confidence_level=level, alternative=sides
-            )
-        else:
-            found = analytic.t_interval(
-                self.estimate,
-                errors.cr1,
-                errors.degrees_of_freedom,
-                confidence_level=level,
-                alternative=sides,
-            )
-        return found._replace(method=word)
-
-    @property
-    def _analytic_method(self) -> str:
-        if self.n_successes is not None:
-            return "wilson"
-        return "cr1" if self.unit == "group" else "t"
+        return formula_interval(
+            method,
+            Known(
+                self.statistic, self.estimate, self.n_rows, self.n_successes, self.analytic_errors,
+                grouped=self.unit == "group",
+            ),
+            confidence_level=level,
+            alternative=sides,
+        )  # fmt: skip
 
     def _level_and_sides(
         self, confidence_level: float | None, alternative: str | None

@@ -7,8 +7,6 @@ cost no more than their figures.
 from __future__ import annotations
 
 import difflib
-import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,18 +18,15 @@ from numpy.typing import NDArray
 from fastboot import intervals
 from fastboot.extension import Again, extended
 from fastboot.rendering import (
-    bracketed,
     count,
     interval_name,
-    label,
     note_lines,
-    short,
-    shown_pvalue,
     signature_line,
     to_json,
 )
 from fastboot.results import Result
-from fastboot.tabular import SHOWN, Tabular
+from fastboot.table_words import clauses, shown_results
+from fastboot.tabular import Tabular
 
 __all__ = ["Table"]
 
@@ -361,13 +356,13 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         >>> fb.bootstrap({"x": [3, 1, 2, 4]}, rng=0).summary()
         'x 2.5 [1.5, 3.5] (95% percentile bootstrap interval, 4 rows, 9,999 resamples, seed 0).'
         """
-        clauses = _clauses(self)
+        said = clauses(self)
         if self.total is not None:
-            whole: Any = _shown(self.total, 1)[0][1]
+            whole: Any = shown_results(self.total, 1)[0][1]
             exact = "exact, " if getattr(whole, "exact", False) else ""
             rows = f"{exact}{whole._units_words()}"  # noqa: SLF001 # a table speaks for its results
-            clauses.append(f"all rows ({rows}): {'; '.join(_clauses(self.total))}")
-        return f"{'; '.join(clauses)} ({self._how()})."
+            said.append(f"all rows ({rows}): {'; '.join(clauses(self.total))}")
+        return f"{'; '.join(said)} ({self._how()})."
 
     def _how(self) -> str:
         """Return how all figures were made."""
@@ -397,7 +392,7 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         # A table speaks for its results.
         parts = self[self._keys[0]]._signature()  # noqa: SLF001
         if self.total is not None:
-            parts |= _shown(self.total, 1)[0][1]._sizes()  # noqa: SLF001
+            parts |= shown_results(self.total, 1)[0][1]._sizes()  # noqa: SLF001
         values: dict[str, dict[str, None]] = {}
         for asked in self._own["asked"]:
             for key, value in asked:
@@ -425,7 +420,7 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         return len(self.axes)
 
     def _first_rows(self, most: int) -> tuple[dict[str, list[Any]], int]:
-        return self._rows(_shown(self, most)), max(0, len(self) - most)
+        return self._rows(shown_results(self, most)), max(0, len(self) - most)
 
     def _rows(self, lines: Sequence[tuple[tuple[Any, ...], Any]]) -> dict[str, list[Any]]:
         """Return columns of some results only, which are looked up."""
@@ -440,7 +435,7 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         return self._rows(
             [
                 ((*parts, "all rows", *[None] * width)[:width], result)
-                for parts, result in _shown(self.total, most)
+                for parts, result in shown_results(self.total, most)
             ]
         )
 
@@ -449,41 +444,6 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         if len(notes) > _SHOWN_NOTES:
             notes[_SHOWN_NOTES:] = [f"{len(notes) - _SHOWN_NOTES:,} more in .notes"]
         return notes
-
-
-def _shown(answer: Any, most: int | None = SHOWN) -> list[tuple[tuple[Any, ...], Any]]:
-    """Return the first results of a table, or a result by itself, with the parts of the keys."""
-    if isinstance(answer, Table):
-        return [(answer.parts(key), answer[key]) for key in itertools.islice(answer, most)]
-    return [((), answer)]
-
-
-def _clauses(answer: Any) -> list[str]:
-    """Return a few words for each result."""
-    axes = getattr(answer, "axes", ())
-    left_out = len(answer) - SHOWN if axes else 0
-    return [_clause(dict(zip(axes, parts, strict=True)), result) for parts, result in _shown(answer)
-            ] + ([f"and {left_out:,} more"] if left_out > 0 else [])  # fmt: skip
-
-
-def _clause(parts: dict[str, Any], result: Any) -> str:
-    name = result.statistic
-    if "statistic" in parts:
-        own = parts["statistic"], parts.get("label")
-        name = f"{own[0]}" if own[1] is None else f"{own[0]}[{own[1]}]"
-    slices = [
-        label(part) if axis.startswith("by") else f"{axis} {label(part)}"
-        for axis, part in parts.items()
-        if axis not in {"statistic", "label"}
-    ]
-    own_words = result._units_words()  # noqa: SLF001 # a table speaks for its results
-    where = f" ({', '.join([*slices, own_words])})" if slices else ""
-    if math.isnan(result.estimate):
-        return f"{name}{where} undefined"
-    low, high, _, method, _ = result.confidence_interval
-    other = "" if method == result.method else f" ({method})"
-    pvalue = f", p {shown_pvalue(result.pvalue)}" if hasattr(result, "pvalue") else ""
-    return f"{name}{where} {short(result.estimate)} {bracketed(low, high)}{other}{pvalue}"
 
 
 def _read_only(array: Array) -> Array:
