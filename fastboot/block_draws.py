@@ -8,7 +8,7 @@ leave-one-out values are made of ride along.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -153,6 +153,7 @@ def draw_blocks(
     *,
     errors: bool,
     jackknife: bool,
+    read: Callable[[int], int] = int,
 ) -> Found:
     """Return the replicates of all blocks.
 
@@ -172,6 +173,8 @@ def draw_blocks(
         How to run.
     errors, jackknife
         Whether standard errors and leave-one-out values are found as well.
+    read
+        From the bytes that a task has read to those read in all.
     """
     centre = units.sums()[:, 0] / units.n_units if errors else None
     left_out = (estimand, units.totals()) if jackknife else None
@@ -183,7 +186,7 @@ def draw_blocks(
         with interrupts_kept():
             draw.add(units, 0, 0, 0, np.zeros((units.n_sums, 0)))
     sums, moments, powers = TreeSum(), TreeSum(), TreeSum()
-    meter = _Meter(run, draw.n_units)
+    meter = _Meter(run, draw.n_units, read)
     results = in_order(tasks, executor=run.executor, n_threads=run.n_threads, tick=meter.tick)
     with closing(blocks), closing(results):
         for found in results:
@@ -206,7 +209,8 @@ def draw_blocks(
 class _Meter:
     """Tells the progress of a run: a share of the rows is that share of the replicates."""
 
-    def __init__(self, run: Run, n_units: int) -> None:
+    def __init__(self, run: Run, n_units: int, read: Callable[[int], int]) -> None:
+        self._read = read
         self._progress = run.progress
         self._total = len(run.replicates)
         self._n_units = n_units
@@ -215,7 +219,7 @@ class _Meter:
     def add(self, found: Drawn) -> None:
         """Count what a task has done."""
         self._done += found.n_units
-        self._bytes += found.n_bytes
+        self._bytes = self._read(found.n_bytes)
 
     def tick(self) -> None:
         """Report."""

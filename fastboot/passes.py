@@ -7,6 +7,7 @@ down, such as one large CSV.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -55,11 +56,15 @@ class Scan:
         What is read of every row.
     dispatch
         Runs tasks and returns their results in order.
+    report
+        Told, as results come, how many bytes were read so far.
 
     Attributes
     ----------
     n_rows, n_dropped
         Rows kept, and left out for a missing value; None and 0 until they are counted.
+    n_passes, n_bytes
+        How often all rows were read, and bytes of files in all.
 
     Raises
     ------
@@ -68,12 +73,16 @@ class Scan:
         cannot be read.
     """
 
-    def __init__(self, source: Any, reading: Reading, dispatch: Dispatch) -> None:
+    def __init__(
+        self, source: Any, reading: Reading, dispatch: Dispatch, report: Callable[[int], object]
+    ) -> None:
         check_named(reading.every, source)
         source.check(reading.names)
         self.reading = reading
         self.n_rows: int | None = None
         self.n_dropped = 0
+        self.n_passes = self.n_bytes = 0
+        self._report = report
         self._dispatch = dispatch
         self._n_blocks = _EXTENT if reading.keys is None else GROUP_BLOCK // BLOCK
         self._pieces = source.fragments
@@ -94,13 +103,23 @@ class Scan:
         """Count the rows of all pieces; refuse columns whose kind only rows tell."""
         names, kinds, counts = self.reading.names, Kinds(), []
         tasks = (Count(self.reading, piece) for piece in self._pieces)
+        self.n_passes += 1
         with closing(self._dispatch(tasks)) as results:
             for piece, found in zip(self._pieces, results, strict=True):
+                self._read(piece.n_bytes)
                 for schema in found.schemas:
                     kinds.check(schema, names, piece.subject)
                 counts.append(found.n_kept)
                 self.n_dropped += found.n_dropped
         return counts
+
+    def read(self, n_bytes: int) -> int:
+        """Count bytes that were read; return those read in all."""
+        self.n_bytes += n_bytes
+        return self.n_bytes
+
+    def _read(self, n_bytes: int | None) -> None:
+        self._report(self.read(n_bytes or 0))
 
     def extents(self) -> Generator[Extent, None, None]:
         """Yield the extents of all kept rows, in order.
@@ -142,15 +161,25 @@ class Scan:
 
         Close it where something may fail on the way: only then does everything end with it.
         """
+        sizes: deque[int] = deque()
+
+        def sent(extent: Extent) -> Callable[[], T]:
+            sizes.append(extent.n_bytes)
+            return task(extent)
+
+        self.n_passes += 1
         with closing(self.extents()) as extents:
-            tasks = map(task, extents)
+            tasks = map(sent, extents)
             if self._extents is None and self.reading.keys is not None:
                 # An extent of groups is too large to be held for every worker.
                 for one in tasks:
                     yield one()
+                    self._read(sizes.popleft())
                 return
             with closing(self._dispatch(tasks)) as results:
-                yield from results
+                for result in results:
+                    self._read(sizes.popleft())
+                    yield result
 
     def first_block(self, make: Callable[[Rows], T]) -> T | None:
         """Return what is made of the first block, None where there is less than a block."""

@@ -50,7 +50,15 @@ def draw_sample(sample: ScannedSample, run: Run, *, errors: bool, jackknife: boo
     if isinstance(units, SurveyedUnits) and units.n_sums:
         draw = BlockDraws.of(units, n_units, key_of(run.sequence))
         return draw_blocks(
-            target, units, sample.blocks(), draw, n_units, run, errors=errors, jackknife=jackknife
+            target,
+            units,
+            sample.blocks(),
+            draw,
+            n_units,
+            run,
+            errors=errors,
+            jackknife=jackknife,
+            read=sample.scan.read,
         )
     if units.counts is not None and units.n_sums:
         additions = [class_draws(units, n_units, key_of(run.sequence), 0)]
@@ -86,7 +94,15 @@ def swap_sample(sample: ScannedSample, run: Run) -> Replicates:
     key = key_of(run.sequence)
     draw = BlockSwaps(n_differing, (int(key[0]), int(key[1])))
     found = draw_blocks(
-        change, units, _differing(sample, run), draw, 0, run, errors=False, jackknife=False
+        change,
+        units,
+        _differing(sample, run),
+        draw,
+        0,
+        run,
+        errors=False,
+        jackknife=False,
+        read=sample.scan.read,
     )
     return found.replicates
 

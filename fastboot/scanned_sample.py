@@ -133,6 +133,13 @@ class ScannedSample(Sample):
     known: _Known = field(kw_only=True)
     wanted: Wanted = field(kw_only=True)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences about the sample."""
+        n = self.scan.n_passes
+        again = f"`data` was read {n} times, block by block, and never held in memory"
+        return (*super().remarks, *([again] if n > 1 else []))
+
     def totals(self, terms: Sequence[Any], cells: Slices | None = None) -> list[Any]:
         """Sum of every term over all rows, shape (1,) or (size, 1)."""
         assert cells is None
@@ -160,11 +167,10 @@ class ScannedSample(Sample):
         """Yield the units, extent by extent, to be read where they are drawn."""
         assert isinstance(self.units, SurveyedUnits)
         drawn = tuple((self.change or self.target).terms)
+        self.scan.n_passes += 1
         with closing(self.scan.extents()) as extents:
             for extent in extents:
-                yield ReadUnits(
-                    self.scan.reading, extent, self.terms, drawn, self.units.constants
-                )
+                yield ReadUnits(self.scan.reading, extent, self.terms, drawn, self.units.constants)
 
 
 class _Known:
@@ -222,6 +228,7 @@ def scan(
     omit: bool,
     questions: Questions,
     dispatch: Dispatch,
+    report: Callable[[int], object],
     digested: bool,
 ) -> ScannedSample | None:
     """Read a source and return the sample; None where it should be loaded instead.
@@ -244,13 +251,15 @@ def scan(
         From statistics to what is asked of them.
     dispatch
         Runs tasks and returns their results in order.
+    report
+        Told how many bytes were read so far.
     digested
         Tell the rows from others by a digest.
     """
     columns = [column for one in statistics for column in one.columns]
     own = [] if weights is None else [Column(weights, "number", "weights")]
     keys = next(iter(design.columns), None)
-    scanned = Scan(source, Reading((*columns, *own), keys, omit), dispatch)
+    scanned = Scan(source, Reading((*columns, *own), keys, omit), dispatch, report)
     if scanned.n_rows is not None and scanned.n_rows < BLOCK:
         return None
     terms = RowTerms(_bound(statistics, scanned, alike, mixed=mixed), bool(own))

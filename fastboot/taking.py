@@ -17,6 +17,7 @@ from fastboot.dispatch import in_order
 from fastboot.files import Table, filtered, open_table
 from fastboot.keeping import StoredReplicates
 from fastboot.paths import Run
+from fastboot.progress import tell_read
 from fastboot.sample import Sample, take
 from fastboot.scanned_sample import scan
 from fastboot.sources.opening import open_source
@@ -67,7 +68,12 @@ def gather(
     if _can_be_scanned(statistics, design, nan_policy, weights, run, method):
         source = open_source(data, where)
         if source is not None:
-            dispatch = partial(in_order, executor=run.executor, n_threads=run.n_threads)
+            dispatch = partial(
+                in_order,
+                executor=run.executor,
+                n_threads=run.n_threads,
+                tick=lambda: _report(run, 0),
+            )
             found = scan(
                 statistics,
                 source,
@@ -78,6 +84,7 @@ def gather(
                 omit=nan_policy == "omit",
                 questions=questions,
                 dispatch=dispatch,
+                report=partial(_report, run),
                 digested=isinstance(run.keeping, StoredReplicates),
             )
             if found is not None:
@@ -88,6 +95,14 @@ def gather(
             )  # fmt: skip
     table = rows_that_count(data, where, sources)
     return take(statistics, table, design, nan_policy, weights=weights, alike=alike, mixed=mixed)
+
+
+def _report(run: Run, n_bytes: int) -> None:
+    """Tell that no replicate is done yet, and what was read."""
+    if run.progress is not None:
+        if n_bytes:
+            tell_read(run.progress, n_bytes)
+        run.progress(0, run.n_resamples)
 
 
 def rows_that_count(data: object, where: Any, sources: Iterable[Any]) -> Any:
