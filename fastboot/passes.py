@@ -11,20 +11,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import reduce
-from itertools import chain
 from typing import Any, TypeVar
 
-import numpy as np
-
 from fastboot.blocks import BLOCK, GROUP_BLOCK
-from fastboot.columns import Labels, Rows, check_named
+from fastboot.columns import Rows, check_named
 from fastboot.extents import Count, Extent, Part, Reading, extents_of, held_extents
 from fastboot.sources.kinds import Kinds
-from fastboot.statistics.base import Statistic
-from fastboot.statistics.moments import Summary, summary
 
-__all__ = ["Dispatch", "Learning", "Scan", "learned"]
+__all__ = ["Dispatch", "Scan"]
 
 T = TypeVar("T")
 Dispatch = Callable[[Iterable[Callable[[], Any]]], Generator[Any, None, None]]
@@ -190,70 +184,3 @@ class Scan:
                 for block in self.reading.blocks(extent, make):
                     return block.made
         return None
-
-
-@dataclass(frozen=True)
-class Learning:
-    """Summarises columns of one extent: what `Statistic.bind` must know.
-
-    Returns for each of these columns its labels, or the summaries of its blocks.
-
-    Attributes
-    ----------
-    reading, extent
-        What is read, and where it lies.
-    places
-        Which columns, by their number.
-    """
-
-    reading: Reading
-    extent: Extent
-    places: tuple[int, ...]
-
-    @property
-    def shown(self) -> str:
-        """What messages call it."""
-        return self.extent.shown
-
-    def __call__(self) -> list[Any]:
-        """Read the extent."""
-        found: list[Any] = [None] * len(self.places)
-        for block in self.reading.blocks(self.extent, self._summarised):
-            for place, own in enumerate(block.made):
-                if isinstance(own, Summary):
-                    found[place] = [*(found[place] or ()), own]
-                else:
-                    found[place] = dict.fromkeys([*(found[place] or ()), *own])
-        return found
-
-    def _summarised(self, rows: Rows) -> list[Any]:
-        columns = [rows.columns[place] for place in self.places]
-        return [
-            column.values if isinstance(column, Labels) else summary(column)  # type: ignore[arg-type] # keys are not learned
-            for column in columns
-        ]
-
-
-def learned(scan: Scan, statistics: Sequence[Statistic]) -> list[Any]:
-    """Return what each statistic must know of its columns, as `bind` takes them; else None.
-
-    Parameters
-    ----------
-    scan
-        Reads their columns in this order.
-    statistics
-        Which learn summaries, or nothing.
-    """
-    learning = [one.learns != "nothing" for one in statistics for _ in one.columns]
-    places = tuple(np.flatnonzero(learning).tolist())
-    columns: list[Any] = [None] * len(learning)
-    if not places:
-        return columns
-    parts = list(scan.each(lambda extent: Learning(scan.reading, extent, places)))
-    for place, found in zip(places, zip(*parts, strict=True), strict=True):
-        if isinstance(found[0], dict):
-            labels = tuple(dict.fromkeys(chain.from_iterable(found)))
-            columns[place] = Labels(np.arange(len(labels)), labels)
-        else:
-            columns[place] = reduce(Summary.join, chain.from_iterable(found))
-    return columns

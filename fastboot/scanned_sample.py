@@ -24,7 +24,8 @@ from fastboot.columns import Column
 from fastboot.designs import Arrangement, Design, Slices
 from fastboot.extents import Reading
 from fastboot.grouping import Groups, Merge
-from fastboot.passes import Dispatch, Scan, learned
+from fastboot.learning import Learned, learn
+from fastboot.passes import Dispatch, Scan
 from fastboot.row_terms import ReadUnits, RowTerms
 from fastboot.sample import Sample, measured_alike
 from fastboot.scanned import Scanned
@@ -33,7 +34,7 @@ from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound, rehearse
 from fastboot.statistics.estimand import Estimand, Question, estimand, moves, same
 from fastboot.sums import most_drawn_classes
-from fastboot.survey import Findings, Survey, Wanted
+from fastboot.survey import Findings, Survey, Wanted, tabulated
 from fastboot.tabulation import Tabulation
 from fastboot.units import Constants, Place, Units, counted, from_rows, one_part
 
@@ -262,9 +263,13 @@ def scan(
     scanned = Scan(source, Reading((*columns, *own), keys, omit), dispatch, report)
     if scanned.n_rows is not None and scanned.n_rows < BLOCK:
         return None
-    terms = RowTerms(_bound(statistics, scanned, alike, mixed=mixed), bool(own))
-    block = scanned.first_block(terms.by_statistic)
-    if block is None:
+    learned = learn(scanned, statistics)
+    terms = RowTerms(_bound(statistics, learned.columns, alike, mixed=mixed), bool(own))
+    if learned.rows is None:
+        block = scanned.first_block(terms.by_statistic)
+    else:
+        block = terms.by_statistic(learned.rows)
+    if block is None or (scanned.n_rows is not None and scanned.n_rows < BLOCK):
         return None
     if mixed and any(isinstance(term, Tally) for term in chain(*block)):
         return None
@@ -274,7 +279,7 @@ def scan(
     while True:
         named = _Named.of(terms.statistics, block, equal)
         plan = _Plan.of(named, questions, mixed=mixed, digested=digested)
-        found, merge = _surveyed(scanned, terms, plan.wanted)
+        found, merge = _surveyed(scanned, terms, plan.wanted, learned)
         if found.equal == equal:
             break
         equal = found.equal  # what seemed equal in the first block is not
@@ -303,10 +308,14 @@ def scan(
 
 
 def _bound(
-    statistics: Sequence[Statistic], scanned: Scan, alike: Sequence[Sequence[int]], *, mixed: bool
+    statistics: Sequence[Statistic],
+    columns: Sequence[Any],
+    alike: Sequence[Sequence[int]],
+    *,
+    mixed: bool,
 ) -> tuple[Additive, ...]:
-    """Return the statistics as they are for this table."""
-    remaining = iter(learned(scanned, statistics))
+    """Return the statistics as they are for a table with these columns."""
+    remaining = iter(columns)
     systems = [[next(remaining) for _ in one.columns] for one in statistics]
     together = measured_alike(statistics, alike, mixed=mixed)
     bound = [
@@ -365,8 +374,14 @@ def _read(terms: Iterable[Any]) -> tuple[Any, ...]:
     return tuple({_key(term): term for term in terms if not isinstance(term, float)}.values())
 
 
-def _surveyed(scanned: Scan, terms: RowTerms, wanted: Wanted) -> tuple[Findings, Merge | None]:
+def _surveyed(
+    scanned: Scan, terms: RowTerms, wanted: Wanted, learned: Learned
+) -> tuple[Findings, Merge | None]:
     """Join the findings of all extents, in order; the sums of groups are merged as they come."""
+    if learned.rows is not None and learned.counts is not None:
+        found = tabulated(terms(learned.rows), learned.counts, wanted)
+        if found is not None:
+            return found, None
     whole: Findings | None = None
     merge: Merge | None = None
     surveys = scanned.each(lambda extent: Survey(scanned.reading, extent, terms, wanted))

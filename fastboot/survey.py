@@ -24,7 +24,7 @@ from fastboot.statistics.estimand import same
 from fastboot.tabulation import Tabulation
 from fastboot.units import Tally
 
-__all__ = ["Findings", "Survey", "Wanted"]
+__all__ = ["Findings", "Survey", "Wanted", "tabulated"]
 
 Floats = NDArray[np.float64]
 
@@ -176,6 +176,56 @@ class Survey:
             tuple(digests),
             None if groups is None else groups.finish(),
         )  # fmt: skip
+
+
+def tabulated(own: Sequence[Any], counts: NDArray[np.int64], wanted: Wanted) -> Findings | None:
+    """Return what a survey finds, from distinct rows; None where their order would matter.
+
+    Sums of whole numbers are exact in any order, others are not.
+
+    Parameters
+    ----------
+    own
+        The terms of distinct rows, in order of first appearance.
+    counts
+        How often each is there, shape (n_distinct,).
+    wanted
+        What is to be found.
+    """
+    n_rows = int(counts.sum())
+    arrays = [term.values if isinstance(term, Tally) else term for term in own]
+    if wanted.digested or not all(_is_whole(array, n_rows) for array in arrays):
+        return None
+    summed = [_times(evaluated(term, own), counts) for term in wanted.summed]
+    sized = [evaluated(term, own) for term in wanted.sized]
+    terms = [spread(evaluated(term, own), counts.size) for term in wanted.gathered]
+    seen = _Seen(
+        np.zeros(len(wanted.arrays)), np.ones(len(wanted.arrays), np.bool_),
+        np.ones(len(sized), np.bool_),
+    )  # fmt: skip
+    seen.look(terms, sized, first=True)
+    drawn = terms[: len(wanted.drawn)]
+    table = Tabulation.of(_numbers(drawn), counts) if drawn else None
+    differ = np.any(drawn, axis=0) if wanted.swapped else np.zeros(counts.size, np.bool_)
+    return Findings(
+        n_rows, ((0, 0, _sums(summed)),), ((0, 0, _sizes([_times(one, counts) for one in sized])),),
+        frozenset(wanted.equal), *seen, table, int(counts[differ].sum()), (), None,
+    )  # fmt: skip
+
+
+def _is_whole(values: Any, n_rows: int) -> bool:
+    """Tell whether so many of these numbers, and their differences, sum up exactly."""
+    largest = 2.0**52 / n_rows
+    return bool(np.all((np.abs(values) <= largest) & (values == np.round(values))))
+
+
+def _times(term: Any, counts: NDArray[np.int64]) -> Any:
+    """Return a term of distinct rows as the sum over all that are equal."""
+    if not isinstance(term, Tally):
+        return term * counts
+    if np.ndim(term.values) == 0:  # counts; what each is worth comes later
+        return Tally(term.codes, term.size, counts.astype(np.float64))
+    return Tally(term.codes, term.size, term.values * counts)
 
 
 class _Seen(NamedTuple):
