@@ -95,10 +95,10 @@ class Learning:
                     found.summaries.setdefault(place, []).append(summary(column))
             if counting:
                 table = Tabulation.of(np.array(codes, dtype=np.float64))
-                found.table = (
-                    table if found.table is None or table is None else found.table.join(table)
-                )
-                counting = found.table is not None
+                if table is not None and found.table is not None:
+                    table = found.table.join(table)
+                found.table = table
+                counting = table is not None
         return found
 
 

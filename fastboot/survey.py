@@ -225,7 +225,8 @@ def _times(term: Any, counts: NDArray[np.int64]) -> Any:
         return term * counts
     if np.ndim(term.values) == 0:  # counts; what each is worth comes later
         return Tally(term.codes, term.size, counts.astype(np.float64))
-    return Tally(term.codes, term.size, term.values * counts)
+    values: Floats = np.multiply(term.values, counts, dtype=np.float64)
+    return Tally(term.codes, term.size, values)
 
 
 class _Seen(NamedTuple):
