@@ -7,7 +7,7 @@ rows' terms come back from where they are read.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -22,9 +22,10 @@ from fastboot.jackknife import influence
 from fastboot.measures import RowsOfCells
 from fastboot.paths import Replicates, Run, add_up, no_weights
 from fastboot.row_terms import HeldUnits, ReadUnits
-from fastboot.scanned_sample import ScannedSample, SurveyedUnits
+from fastboot.scanned_sample import ScannedSample
 from fastboot.studentized import linear_errors
 from fastboot.sums import BlockDraws, BlockSwaps, class_draws, class_swaps, most_swapped_classes
+from fastboot.surveyed_units import SurveyedUnits
 from fastboot.swap_paths import swap
 from fastboot.tabulation import Tabulation
 from fastboot.units import Units, one_part
@@ -35,42 +36,43 @@ __all__ = ["draw_sample", "swap_sample"]
 Floats = NDArray[np.float64]
 
 
-def draw_sample(sample: ScannedSample, run: Run, *, errors: bool, jackknife: bool) -> Found:
+def draw_sample(
+    sample: ScannedSample, run: Run, asked: Callable[[Units], tuple[bool, bool]]
+) -> Found:
     """Return the replicates of a sample that was read, drawn with replacement.
 
     Parameters
     ----------
     sample
         Of rows or groups.
-    run, errors, jackknife
+    run
         As in `draw_blocks`.
+    asked
+        From the units that are drawn to `errors` and `jackknife` of `draw_blocks`.
     """
     target, units = sample.target, sample.units
     n_units = units.n_units
     if isinstance(units, SurveyedUnits) and units.n_sums:
         draw = BlockDraws.of(units, n_units, key_of(run.sequence))
+        errors, jackknife = asked(units)
         return draw_blocks(
-            target,
-            units,
-            sample.blocks(),
-            draw,
-            n_units,
-            run,
-            errors=errors,
-            jackknife=jackknife,
-            read=sample.scan.read,
+            target, units, sample.blocks(), draw, n_units, run, errors=errors, jackknife=jackknife
         )
+    seen: Units | None = units
     if units.counts is not None and units.n_sums:
         additions = [class_draws(units, n_units, key_of(run.sequence), 0)]
         replicates = add_up(target, units, additions, np.array([[n_units]]), run)
     else:
         layout = units.layout
         rows = RowsOfCells.of(layout, None, n_units)
-        replicates, _ = plain_replicates(target, units, rows, layout, layout.sizes, run)
+        replicates, seen = plain_replicates(target, units, rows, layout, layout.sizes, run)
+    assert seen is not None
+    errors, jackknife = asked(seen)
     return Found(
         replicates,
-        influence(target, units) if jackknife else None,
-        linear_errors(target, units) if errors else None,
+        seen,
+        influence(target, seen) if jackknife else None,
+        linear_errors(target, seen) if errors else None,
     )
 
 

@@ -18,10 +18,11 @@ from fastboot.paths import Replicates, Run, no_weights
 from fastboot.resampling import Answer, warn_undefined
 from fastboot.sample import Sample
 from fastboot.scanned_draws import swap_sample
-from fastboot.scanned_sample import ScannedSample, SurveyedUnits
+from fastboot.scanned_sample import ScannedSample
 from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Estimand, Question, moves
 from fastboot.statistics.weighted import Weighted
+from fastboot.surveyed_units import SurveyedUnits
 from fastboot.swap_paths import swap
 from fastboot.units import Layout, Units
 
