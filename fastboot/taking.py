@@ -16,8 +16,10 @@ from fastboot.designs import Design
 from fastboot.dispatch import in_order
 from fastboot.files import Table, filtered, open_table
 from fastboot.keeping import StoredReplicates
+from fastboot.memory import memory_limit
 from fastboot.paths import Run
 from fastboot.progress import tell_read
+from fastboot.rendering import count
 from fastboot.sample import Sample, take
 from fastboot.scanned_sample import scan
 from fastboot.sources.opening import open_source
@@ -65,15 +67,10 @@ def gather(
     """
     sources = sources_of(statistics, design, weights)
     _check_named(where, sources)
-    if _can_be_scanned(statistics, design, nan_policy, weights, run, method):
-        source = open_source(data, where)
-        if source is not None:
-            dispatch = partial(
-                in_order,
-                executor=run.executor,
-                n_threads=run.n_threads,
-                tick=lambda: _report(run, 0),
-            )
+    source = open_source(data, where) if all(isinstance(one, str) for one in sources) else None
+    if source is not None:
+        why = _why_loaded(statistics, design, nan_policy, run, method)
+        if not why:
             found = scan(
                 statistics,
                 source,
@@ -83,18 +80,38 @@ def gather(
                 mixed=mixed,
                 omit=nan_policy == "omit",
                 questions=questions,
-                dispatch=dispatch,
+                dispatch=partial(
+                    in_order,
+                    executor=run.executor,
+                    n_threads=run.n_threads,
+                    tick=lambda: _report(run, 0),
+                ),
                 report=partial(_report, run),
                 digested=isinstance(run.keeping, StoredReplicates),
             )
             if found is not None:
                 return found
-            return take(
-                statistics, Table(source.names, source.read), design, nan_policy,
-                weights=weights, alike=alike, mixed=mixed,
-            )  # fmt: skip
+        else:
+            _check_memory(source, len(set(sources)), why)
     table = rows_that_count(data, where, sources)
     return take(statistics, table, design, nan_policy, weights=weights, alike=alike, mixed=mixed)
+
+
+def _check_memory(source: Any, n_columns: int, why: str) -> None:
+    """Refuse to load more than the machine can hold, where files tell how much that is."""
+    fragments = source.fragments
+    counts: list[Any] = [None] if fragments is None else [part.n_rows for part in fragments]
+    limit = memory_limit()
+    if source.filtered or None in counts or limit is None:
+        return
+    n_bytes = 8 * sum(counts) * n_columns
+    if n_bytes > limit:
+        raise ValueError(
+            f"`data` has {sum(counts):,} rows, and {why} needs all of them in memory: "
+            f"{n_bytes / 1e9:,.3g} GB for {count(n_columns, 'column')}, but there are "
+            f"{limit / 1e9:,.3g} GB; choose rows with where=, or what is read block by block: "
+            "functions of sums over rows or groups, resampled plainly"
+        )
 
 
 def _report(run: Run, n_bytes: int) -> None:
@@ -142,20 +159,21 @@ def sources_of(statistics: Sequence[Statistic], design: Design, weights: Any) ->
     return sources if weights is None else [*sources, weights]
 
 
-def _can_be_scanned(
-    statistics: Sequence[Statistic],
-    design: Design,
-    nan_policy: str,
-    weights: Any,
-    run: Run,
-    method: str,
-) -> bool:
-    return (
-        all(isinstance(one, Additive) and one.learns != "rows" for one in statistics)
-        and all(isinstance(one, str) for one in sources_of(statistics, design, weights))
-        and design.plain
-        and not (design.strata or design.by or design.n_drawn)
-        and nan_policy in {"raise", "omit"}
-        and run.path is None
-        and method != "studentized"
-    )
+def _why_loaded(
+    statistics: Sequence[Statistic], design: Design, nan_policy: str, run: Run, method: str
+) -> str:
+    """Return what needs all rows in memory; empty where blocks will do."""
+    reasons = [
+        (not isinstance(one, Additive) or one.learns == "rows", one.name) for one in statistics
+    ]
+    reasons += [
+        (design.levels is not None, f"levels={design.levels!r}"),
+        (design.scheme != "multinomial", f"scheme={design.scheme!r}"),
+        (bool(design.strata), "`strata`"),
+        (bool(design.by), "`by`"),
+        (design.n_drawn is not None, "`n_drawn`"),
+        (nan_policy not in {"raise", "omit"}, f"nan_policy={nan_policy!r}"),
+        (run.path is not None, f"path={run.path!r}"),
+        (method == "studentized", 'method="studentized"'),
+    ]
+    return next((name for there, name in reasons if there), "")
