@@ -173,7 +173,8 @@ class Units:
         if self.counts is None:
             dense = self.layout.sums_by_cell(self.varying)
         else:
-            dense = (self.varying @ self.counts.astype(np.float64))[:, None]
+            # Not a matrix product, whose last bits depend on the threads of BLAS.
+            dense = (self.varying * self.counts).sum(axis=1, keepdims=True)
         sums = np.zeros((self.n_sums, self.layout.n_cells))
         sums[: len(dense)] = dense
         if self.sparse is not None:
