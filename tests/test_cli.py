@@ -288,7 +288,7 @@ def test_table__fits(monkeypatch: pytest.MonkeyPatch, run: Callable[..., Done], 
     "words,line",
     [
         (("nonsense",), "No such command 'nonsense'."),
-        (("compare",), "Missing argument 'FILE...'."),
+        (("compare",), "Missing argument 'FILE'."),
         (("compare", "TABLE", "--a", "a"), "Missing option '--b'."),
         (("compare", "TABLE", "--a", "a", "--b", "b", "--zzz"), "No such option: --zzz"),
     ],

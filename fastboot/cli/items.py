@@ -18,8 +18,8 @@ __all__ = ["Items"]
 
 _OPERATOR = re.compile(r"==|!=|<=|>=|=|<|>|\s(?:not\s+)?in\s")
 _HOW = (
-    "write a column, one of = != < <= > >= in, and a value, such as split=test, 'score >= 0.5' or "
-    "'language in de,fr'"
+    "write a column, one of = != < <= > >= in, and a value, such as 'split = test', 'score >= 0.5' "
+    "or 'language in de,fr'"
 )
 
 

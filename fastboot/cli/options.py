@@ -73,7 +73,7 @@ def _option(name: str, metavar: str, text: str, panel: str) -> Any:
 Files = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE...",
+        metavar="FILE",
         help="One row per item: Parquet, Arrow IPC, CSV or JSON lines. Several files of one kind, "
         "a folder of them or a pattern in quotes are one table.",
         show_default=False,
@@ -361,6 +361,7 @@ def translate(message: str, systems: str = "--a or --b", **names: str) -> str:
 
     message = message.replace("sample_size()", "size")
     message = re.sub(r"data=('.*?'|\".*?\")", r"\1", message)
+    message = re.sub(r"checkpoint=('.*?'|\".*?\")", r"--checkpoint \1", message)
     message = re.sub(r"`([a-z_]+)`", lambda found: option(found[1]), message)
     return re.sub(
         r"\b([a-z_]+)=([\"']?)([\w.+-]+)\2", lambda found: f"{option(found[1])} {found[3]}", message
