@@ -3,7 +3,8 @@
 Bootstrap and approximate randomization for evaluation: exact, reproducible, fast. See
 :func:`bootstrap`, :func:`paired_bootstrap` and :func:`approximate_randomization`,
 :func:`unpaired_bootstrap` and :func:`permutation_test` for samples of different items, and
-:class:`Additive` to write a statistic.
+:class:`Additive` to write a statistic. Data may be larger than memory, and work may go to other
+processes and machines; the answer does not depend on it.
 """
 
 from __future__ import annotations

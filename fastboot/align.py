@@ -64,7 +64,8 @@ def align(
     Parameters
     ----------
     left, right
-        Tables, as ``data`` of :func:`bootstrap`; the order of their rows does not matter.
+        Tables, as ``data`` of :func:`bootstrap`; the order of their rows does not matter. All
+        their columns are loaded.
     on
         Name of the column of ids in both: strings or integers, of any Arrow type, each id once.
     how
@@ -165,7 +166,11 @@ def _naming(side: str) -> Iterator[None]:
         yield
     except (TypeError, ValueError, FileNotFoundError) as error:
         message = str(error)
-        for ours, theirs in ((f"`{side}`", "`data`"), (f"{side}=", "data=")):
+        for ours, theirs in (
+            (f"`{side}`", "`data`"),
+            (f"{side}=", "data="),
+            (f"`{side}` ", "data "),
+        ):
             if message.startswith(theirs):
                 message = ours + message.removeprefix(theirs)
         raise type(error)(message) from error

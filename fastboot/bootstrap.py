@@ -176,7 +176,7 @@ def bootstrap(
         the answer NaN. A missing group or stratum is always refused.
     progress
         True for a bar on standard error, or a function of (replicates done, n_resamples); if that
-        has a method ``read``, it is told how many bytes of files were read to draw from.
+        has a method ``read``, it is told how many bytes of files have been read in all.
     path
         Force an algorithm: "collapse", "rows", "patterns" or "weights"; None lets the data decide.
 
@@ -208,12 +208,14 @@ def bootstrap(
     `statistic`. Memory grows with the replicates and the groups, not with the rows. One pass
     surveys the rows, which is all for groups and where there are few distinct rows (0/1 scores,
     labels); others are drawn in one pass more (with `checkpoint`, in one for each time that
-    replicates are kept). Statistics that must know the classes or the range of numbers take a pass
-    before; with text files, `where` or ``nan_policy="omit"`` another one counts the rows of files.
+    replicates are kept). Where the range of numbers must be known first, or classes beside groups
+    or scores, there is a pass before; with text files, `where` or ``nan_policy="omit"`` another one
+    counts the rows of files.
 
-    All else loads the columns needed, which must fit into memory, 8 bytes for each row of each:
-    other statistics, `levels`, `strata`, `by`, `n_drawn`, `path`, any `scheme` but "multinomial",
-    "studentized" intervals, ``nan_policy="propagate"``, and less than 65,536 rows.
+    All else loads the columns needed, which must fit into memory, 8 bytes for each row of each
+    (what files say is larger is refused at once): other statistics, `levels`, `strata`, `by`,
+    `n_drawn`, `path`, any `scheme` but "multinomial", "studentized" intervals,
+    ``nan_policy="propagate"``, and less than 65,536 rows.
 
     Examples
     --------

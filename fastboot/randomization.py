@@ -110,9 +110,8 @@ def approximate_randomization(
         column name or an array means its mean. The effect is a - b. One row per item in each. Two
         dicts or lists of statistics ask for all of them, from the same swaps.
     data
-        As in :func:`bootstrap`: read block by block where it can be. Rows that are not few distinct
-        ones take one pass more, for those in which the systems differ. Statistics that count by
-        class (averages over classes, kappa) load their columns.
+        As in :func:`bootstrap`, read block by block where it can be; statistics that count by class
+        (averages over classes, kappa) load their columns.
     where, n_resamples, rng, n_threads, checkpoint, nan_policy, progress
         As in :func:`bootstrap`.
     executor

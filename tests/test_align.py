@@ -204,7 +204,9 @@ def test_align__sources(tmp_path: Path) -> None:
     expected = align(LEFT, RIGHT).table.to_pydict()
     path = tmp_path / "right.parquet"
     parquet.write_table(pa.table(RIGHT), path)
-    sources = (pd.DataFrame(RIGHT), pl.DataFrame(RIGHT), pa.table(RIGHT).to_reader(), path)
+    sources = (
+        pd.DataFrame(RIGHT), pl.DataFrame(RIGHT), pa.table(RIGHT).to_reader(), path, tmp_path,
+    )  # fmt: skip
     for right in sources:
         assert align(pa.table(LEFT), right).table.to_pydict() == expected
     extra = {"id": ["q3", "q2", "q1"], "tags": [["x"], None, []], "at": [None, 2.0, 3.0]}
@@ -273,6 +275,11 @@ def test_align__no_table(tmp_path: Path) -> None:
         align("scores.doc", RIGHT)
     with pytest.raises(FileNotFoundError, match=r"^right='data=1.csv': there is no such file"):
         align(LEFT, "data=1.csv")
+    with pytest.raises(FileNotFoundError, match=r"^right='.*': there is no file in this folder"):
+        align(LEFT, tmp_path)
+    parquet.write_table(pa.table(RIGHT), tmp_path / "right.parquet")
+    with pytest.raises(ValueError, match=r"^`right` names the file '.*right.parquet' twice; its"):
+        align(LEFT, [tmp_path, tmp_path / "right.parquet"])
     broken = tmp_path / "broken.parquet"
     broken.write_text("no")
     with pytest.raises(ValueError, match=r"^right='.*broken.parquet' cannot be read: "):

@@ -56,7 +56,7 @@ class Items:
     def _first(self) -> str:
         """The first file that has columns: text may be empty."""
         files = files_of(self.data)
-        assert files
+        assert files is not None
         return next((file for file in files if _names(file)), files[0])
 
     def _condition(self, text: str) -> tuple[str, str, Any]:
