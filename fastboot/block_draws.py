@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.blocks import BLOCK, Node, TreeSum
-from fastboot.dispatch import Cancelled, Parcel, in_order, stopped
+from fastboot.dispatch import Cancelled, in_order, stopped
 from fastboot.engine import LONGEST_CALL, interrupts_kept
 from fastboot.jackknife import Influence, block_powers, influence_of_powers
 from fastboot.paths import Replicates, Run
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 # Most replicates of a kernel call: its scratch memory is then 0.5 MB. Tables are made anew for each
 # call, 7 ms a term, against 80 ms of draws with one term.
 _REPLICATES = 4_096
-# Blocks of a task whose units are in memory and are sent: 8 MB a term.
+# Terms of a block that are sent with a task, where units are in memory: 8 MB.
 _SENT = 16
 
 
@@ -128,8 +128,9 @@ class Found(NamedTuple):
 
 def held_blocks(units: Units) -> Generator[HeldUnits, None, None]:
     """Yield units in memory, one part of them listed singly, some blocks at a time."""
-    for first in range(0, -(-units.n_units // BLOCK), _SENT):
-        edges = range(first * BLOCK, min((first + _SENT) * BLOCK, units.n_units), BLOCK)
+    n_blocks = max(1, _SENT // units.n_sums)
+    for first in range(0, -(-units.n_units // BLOCK), n_blocks):
+        edges = range(first * BLOCK, min((first + n_blocks) * BLOCK, units.n_units), BLOCK)
         yield HeldUnits(first, [some_units(units, start, start + BLOCK) for start in edges])
 
 
@@ -179,8 +180,7 @@ def draw_blocks(
     centre = units.sums()[:, 0] / units.n_units if errors else None
     left_out = (estimand, units.totals()) if jackknife else None
     tasks = (
-        Parcel(BlockTask(some, draw, run.replicates, units.n_sums, centre, left_out))
-        for some in blocks
+        BlockTask(some, draw, run.replicates, units.n_sums, centre, left_out) for some in blocks
     )
     if run.executor is None:  # compiled here, where Ctrl-C can end it
         with interrupts_kept():

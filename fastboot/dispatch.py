@@ -3,26 +3,27 @@
 An executor is anything whose ``submit(function, *arguments)`` returns a future: an object with
 ``result()``, ``cancel()``, and ``add_done_callback()`` or ``done()``. Nothing else is needed of
 it, and a given one is never shut down. Tasks are callables without arguments; those that travel to
-other processes are pickled, so they are small frozen dataclasses of a module, and tell where data
-is rather than hold it. Only some tasks are outstanding at a time: the tasks may be a generator
-that reads data as it is consumed, and a result that comes early waits for its turn.
+other processes are pickled (:mod:`fastboot.parcels`), so they are small frozen dataclasses of a
+module, and tell where data is rather than hold it. Only some tasks are outstanding at a time: the
+tasks may be a generator that reads data as it is consumed, and a result that comes early waits for
+its turn.
 """
 
 from __future__ import annotations
 
-import pickle
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from functools import partial
 from reprlib import repr as shortened
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["Cancelled", "Parcel", "check_executor", "in_order", "stopped"]
+from fastboot.parcels import Parcel, dask_submit, pickling_error
+
+__all__ = ["Cancelled", "check_executor", "in_order", "stopped"]
 
 T = TypeVar("T")
 
@@ -86,40 +87,6 @@ def check_executor(value: Any) -> Any:
             "one made with asynchronous=False"
         )
     return value
-
-
-class Parcel(Generic[T]):
-    """A task whose arrays arrive read-only, as kernels are compiled for them, and without a copy.
-
-    Parameters
-    ----------
-    task
-        To be run where it arrives.
-    """
-
-    def __init__(self, task: Callable[[], T]) -> None:
-        self.task = task
-
-    @property
-    def shown(self) -> str | None:
-        """What messages call it."""
-        return getattr(self.task, "shown", None)
-
-    def __call__(self) -> T:
-        """Run the task."""
-        return self.task()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        buffers: list[pickle.PickleBuffer] = []
-        try:
-            packed = pickle.dumps(self.task, protocol=5, buffer_callback=buffers.append)
-        except (pickle.PicklingError, AttributeError, TypeError):
-            return Parcel, (self.task,)  # what runs this may know how (Dask sends lambdas)
-        return _unpacked, (packed, [bytes(buffer.raw()) for buffer in buffers])
-
-
-def _unpacked(packed: bytes, buffers: list[bytes]) -> Parcel[Any]:
-    return Parcel(pickle.loads(packed, buffers=buffers))  # noqa: S301 - what __reduce__ packed
 
 
 def in_order(
@@ -243,9 +210,8 @@ def _submit(executor: Any, stop: threading.Event) -> Callable[[Callable[[], Any]
         # come, so that what a worker has done outlives it.
         executor = executor.get_executor()
     if type(executor).__module__.startswith("distributed."):
-        # Named by content (`pure`), equal tasks of two runs would be one, cancelled with either.
-        return partial(executor.submit, fastboot_task, pure=False)
-    return executor.submit  # type: ignore[no-any-return] # taken at its word
+        return dask_submit(_client(executor), executor.submit)
+    return lambda task: executor.submit(Parcel(task))
 
 
 def _in_thread(task: Callable[[], T], stop: threading.Event) -> T:
@@ -254,11 +220,6 @@ def _in_thread(task: Callable[[], T], stop: threading.Event) -> T:
         return task()
     finally:
         _here.stop = before
-
-
-def fastboot_task(task: Callable[[], T]) -> T:
-    """Run a task, under a name that Dask's dashboard can show."""
-    return task()
 
 
 class _Most:
@@ -279,11 +240,15 @@ class _Most:
 
 def _n_workers(executor: object) -> int | None:
     """Return the number of tasks that an executor runs at once, None where it does not tell."""
-    client = getattr(executor, "_client", executor)  # of a ClientExecutor of Dask
-    if callable(count := getattr(client, "ncores", None)):
+    if callable(count := getattr(_client(executor), "ncores", None)):
         return int(sum(count().values()))
     number = getattr(executor, "_max_workers", None)
     return number if isinstance(number, int) else None
+
+
+def _client(executor: Any) -> Any:
+    """Return the client of an executor of Dask's, or the executor itself."""
+    return getattr(executor, "_client", executor)
 
 
 def _await(future: Any, tick: Callable[[], None]) -> None:
@@ -322,6 +287,11 @@ def _explained(task: object, executor: object | None = None) -> Iterator[None]:
                 "classes in a module that they can import, and in a script start the run under "
                 'if __name__ == "__main__"'
             ) from error
+        if given and "after shutdown" in str(error):  # as those of concurrent.futures and Dask say
+            raise RuntimeError(
+                "`executor` has been shut down; call the procedure with one that is open (a result "
+                "is extended on the executor of its call)"
+            ) from error
         if given and isinstance(error, CancelledError):
             raise RuntimeError(
                 "`executor` cancelled a task of this run; keep it open until the run has ended"
@@ -330,9 +300,9 @@ def _explained(task: object, executor: object | None = None) -> Iterator[None]:
         if pickled and (reason := _unpicklable(task, error)):
             raise TypeError(
                 f"`executor` cannot be sent {_culprit(task)!r:.80}: {reason}; define functions and "
-                "classes at the top of a module that workers can import (lambdas, and what a "
-                "notebook or another function defines, stay behind), or leave `executor` None for "
-                "threads"
+                "classes at the top of a module that workers can import, install cloudpickle "
+                "(which sends lambdas, and what a notebook or another function defines), or leave "
+                "`executor` None for threads"
             ) from error
         if shown:
             error.add_note(f"in {shown}")
@@ -349,18 +319,10 @@ def _unpicklable(task: object, error: Exception) -> Exception | None:
 
     Executors raise what pickling raises, or tell in their own words.
     """
-    reason = _pickling_error(task)
+    reason = pickling_error(task)
     told = str(error).lower()
     if str(reason) == str(error) or "pickle" in told or "serialize" in told:
         return reason
-    return None
-
-
-def _pickling_error(value: object) -> Exception | None:
-    try:
-        pickle.dumps(value)
-    except Exception as error:  # noqa: BLE001 - a class decides what its pickling raises
-        return error
     return None
 
 
@@ -371,7 +333,7 @@ def _culprit(value: object) -> object:
     while id(inner) not in seen:
         seen.add(id(inner))
         value = inner
-        inner = next((part for part in _parts(value) if _pickling_error(part)), value)
+        inner = next((part for part in _parts(value) if pickling_error(part)), value)
     return value
 
 

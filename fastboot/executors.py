@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.block_draws import draw_blocks, held_blocks
-from fastboot.dispatch import Parcel, in_order
+from fastboot.dispatch import in_order
 from fastboot.measures import RowsOfCells
 from fastboot.paths import Replicates, Run, plain_bootstrap
 from fastboot.statistics.estimand import Estimand
@@ -50,6 +50,7 @@ class RangeTask:
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     run: Run
+    alike: ClassVar[bool] = True
 
     @property
     def shown(self) -> str:
@@ -74,13 +75,13 @@ def by_ranges(function: Callable[..., Any], arguments: tuple[Any, ...], run: Run
         With an executor.
     """
     every = run.replicates
-    alone = run._replace(executor=None, n_threads=1, progress=None)
+    alone = run._replace(executor=None, n_threads=1, progress=None, keeping=None)
 
-    def tasks() -> Iterator[Parcel[Replicates]]:
+    def tasks() -> Iterator[RangeTask]:
         n = min(_RANGES, len(every))
         edges = [every.start + i * len(every) // n for i in range(n + 1)]
         for low, high in pairwise(edges):
-            yield Parcel(RangeTask(function, arguments, alone._replace(part=range(low, high))))
+            yield RangeTask(function, arguments, alone._replace(part=range(low, high)))
 
     found: list[Replicates] = []
     done = 0

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import multiprocessing
 import multiprocessing.pool
 import pickle
 import signal
+import sys
 import threading
 import time
 import weakref
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import distributed
+import numpy as np
 import pytest
 from dispatched import Calling, Dying, Failing, OddError, Square, told_to_stop
 from joblib.externals.loky import get_reusable_executor
@@ -404,7 +407,25 @@ def test_error__of_the_tasks_themselves(options: dict[str, Any]) -> None:
         list(in_order(tasks(), **options))
 
 
-@pytest.mark.parametrize("executor", ["processes", "client"])
+PROCESSES = pytest.mark.parametrize("executor", ["processes", "client"])
+
+
+@PROCESSES
+def test_in_order__what_only_cloudpickle_sends(
+    executor: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lambdas, and functions of a notebook, which workers cannot import."""
+
+    def of_notebook() -> str:
+        return "found"
+
+    of_notebook.__module__, of_notebook.__qualname__ = "__main__", "of_notebook"
+    monkeypatch.setattr(sys.modules["__main__"], "of_notebook", of_notebook, raising=False)
+    tasks = [Calling(lambda: 1), Calling(of_notebook)]
+    assert [1, "found"] == run(tasks, executor=request.getfixturevalue(executor))
+
+
+@PROCESSES
 @pytest.mark.parametrize(
     "task,culprit",
     [
@@ -413,25 +434,97 @@ def test_error__of_the_tasks_themselves(options: dict[str, Any]) -> None:
     ],
 )
 def test_error__cannot_be_sent(
-    task: Calling, culprit: str, executor: str, request: pytest.FixtureRequest
+    task: Calling,
+    culprit: str,
+    executor: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The message names the innermost part that cannot be pickled, why, and what to do."""
     pool = request.getfixturevalue(executor)
-    if executor == "client" and "lambda" in culprit:
-        assert [1] == run([task], executor=pool)  # Dask can do that
-        return
+    if "lambda" in culprit:
+        monkeypatch.setitem(sys.modules, "cloudpickle", None)  # not installed
     message = (
         rf"^`executor` cannot be sent {culprit}: .*pickle.*; define functions and classes at the "
-        r"top of a module that workers can import \(lambdas, and what a notebook or another "
-        r"function defines, stay behind\), or leave `executor` None for threads$"
+        r"top of a module that workers can import, install cloudpickle \(which sends lambdas, and "
+        r"what a notebook or another function defines\), or leave `executor` None for threads$"
     )
     with pytest.raises(TypeError, match=message) as raised:
         run([Square(1), task, Square(2)], executor=pool)
     assert raised.value.__cause__ is not None
+    assert [9] == run([Square(3)], executor=pool)
 
 
-def test_error__cannot_be_sent__whole_and_loops() -> None:
+@PROCESSES
+def test_error__unknown_to_workers(
+    executor: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker that lacks a module says so: the pool does not break, and Dask does not hang."""
+    pool = request.getfixturevalue(executor)
+    run([Square(1), Square(2)], executor=pool)  # have the workers begin before the module is there
+    (tmp_path / "only_here.py").write_text("def one(): return 1")
+    monkeypatch.syspath_prepend(tmp_path)
+    task = Calling(importlib.import_module("only_here").one)
+    message = (
+        "^a worker of `executor` does not know what it was sent: No module named 'only_here'; "
+        "install there what is installed here, and define functions and classes in a module that "
+        "it can import, or install cloudpickle, which sends those of a notebook$"
+    )
+    with pytest.raises(TypeError, match=message) as raised:
+        run([task], executor=pool)
+    assert raised.value.__cause__ is not None
+    assert [9] == run([Square(3)], executor=pool)
+
+
+class Spread:
+    """A task of many that hold one array."""
+
+    alike = True
+
+    def __init__(self, array: np.ndarray[Any, Any], number: int) -> None:
+        self._array = array
+        self._number = number
+
+    def __call__(self) -> tuple[bool, float]:
+        """Return whether the array can be written to, and one of its numbers."""
+        return self._array.flags.writeable, float(self._array[self._number])
+
+
+@PROCESSES
+def test_in_order__arrays(executor: str, request: pytest.FixtureRequest) -> None:
+    """They arrive read-only; those that tasks have in common are sent to Dask once, unwarned."""
+    array = np.arange(1_500_000.0)  # 12 MB: Dask warns from 10 MB on
+    pool = request.getfixturevalue(executor)
+    found = run([Spread(array, number) for number in range(3)], executor=pool)
+    assert [(False, float(number)) for number in range(3)] == found
+
+
+def test_dask__arrays_are_sent_once(
+    client: distributed.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among all that is sent, an array of many tasks comes once."""
+    sent: list[int] = []
+    submit = client.submit
+
+    def counting(function: Any, contents: Any, **options: Any) -> Any:
+        sent.append(len(pickle.dumps(contents)))
+        return submit(function, contents, **options)
+
+    monkeypatch.setattr(client, "submit", counting)
+    array = np.zeros(100_000)
+    run([Spread(array, number) for number in range(5)], executor=client)
+    first, *others = sent
+    assert first > array.nbytes
+    assert 5 == len(others)
+    assert max(others) < 5_000
+
+
+def test_error__cannot_be_sent__whole_and_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search for the part that cannot be pickled ends, and does not enter classes."""
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)  # it pickles classes too
 
     class Local:
         pass
@@ -493,6 +586,18 @@ def test_error__executor_cancelled_a_task() -> None:
     message = "^`executor` cancelled a task of this run; keep it open until the run has ended$"
     with pytest.raises(RuntimeError, match=message):
         run([Square(1)], executor=Raising(CancelledError()))
+
+
+def test_error__executor_shut_down() -> None:
+    """As when a result is extended after the executor of its call was closed."""
+    message = (
+        "^`executor` has been shut down; call the procedure with one that is open "
+        r"\(a result is extended on the executor of its call\)$"
+    )
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(RuntimeError, match=message):
+        run([Square(1)], executor=pool)
 
 
 # The end of a run
