@@ -118,10 +118,12 @@ class Found(NamedTuple):
     """Replicates, and what is known of the sample besides.
 
     replicates : of all values
+    units : that were drawn
     influence, errors : None where not asked for
     """
 
     replicates: Replicates
+    units: Units
     influence: Influence | None
     errors: LinearErrors | None
 
@@ -199,6 +201,7 @@ def draw_blocks(
     values = estimand.value(expanded, [], shape)
     return Found(
         Replicates(values, draw.path),
+        units,
         influence_of_powers(*left_out, units.layout, powers.total()) if left_out else None,
         errors_of_moments(estimand, units, units.sums(), moments.total()[..., None])
         if errors
