@@ -82,7 +82,8 @@ class TreeSum:
             level, index, sums = node
             if self._nodes:
                 before, last, _ = self._nodes[-1]
-                assert (last + 1) << before == index << level, "blocks come one after another"
+                if (last + 1) << before != index << level:
+                    raise ValueError(f"block {index << level} does not follow one after another")
             while index % 2 and self._nodes and self._nodes[-1][:2] == (level, index - 1):
                 sums = _added(self._nodes.pop()[2], sums)
                 level, index = level + 1, index // 2

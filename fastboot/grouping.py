@@ -291,7 +291,6 @@ class Merge:
         TypeError, ValueError
             As :meth:`Numbering.codes`.
         """
-        assert self._found is None
         if self._totals is None:
             self._totals = _Totals(len(part.sums), part.n_tallied)
         groups = self._totals.groups.add(part.keys, part.sums)

@@ -45,7 +45,6 @@ def difference(x: Any, y: Any) -> Any:
 def _operand(term: Scanned | float) -> int | float:
     if not isinstance(term, Scanned):
         return float(term)
-    assert term.less is None
     return term.place
 
 

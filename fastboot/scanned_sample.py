@@ -120,9 +120,8 @@ class ScannedSample(Sample):
         again = f"`data` was read {n} times, block by block, and never held in memory"
         return (*super().remarks, *([again] if n > 1 else []))
 
-    def totals(self, terms: Sequence[Any], cells: Slices | None = None) -> list[Any]:
+    def totals(self, terms: Sequence[Any], cells: Slices | None = None) -> list[Any]:  # noqa: ARG002 - there are no slices
         """Sum of every term over all rows, shape (1,) or (size, 1)."""
-        assert cells is None
         return [self.known.total(term) for term in terms]
 
     def estimand(self, questions: Sequence[Question]) -> Any:
@@ -133,9 +132,8 @@ class ScannedSample(Sample):
         """Tell whether a term is 0 or 1 in every row."""
         return isinstance(term, Scanned) and self.known.binary[term]
 
-    def arrange(self, cells: Slices | None = None) -> Arrangement:
+    def arrange(self, cells: Slices | None = None) -> Arrangement:  # noqa: ARG002 - as totals
         """Number the units."""
-        assert cells is None
         layout = self.units.layout
         return Arrangement(layout, layout, np.array([layout.n_units]))
 
@@ -253,12 +251,12 @@ def _bound(
     remaining = iter(columns)
     systems = [[next(remaining) for _ in one.columns] for one in statistics]
     together = measured_alike(statistics, alike, mixed=mixed)
-    bound = [
-        one.bind([systems[other] for other in others])
-        for one, others in zip(statistics, together, strict=True)
-    ]
-    assert all(isinstance(one, Additive) for one in bound)
-    return tuple(bound)  # type: ignore[arg-type] # asserted
+    bound = []
+    for one, others in zip(statistics, together, strict=True):
+        known = one.bind([systems[other] for other in others])
+        assert isinstance(known, Additive)
+        bound.append(known)
+    return tuple(bound)
 
 
 def _equal(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:

@@ -336,7 +336,7 @@ def counted(units: Units, times: Integers, n_units: int) -> Units:
         How many all are.
     """
     bits = _bits(units, 0, units.n_units)
-    assert bits is not None, "of rows, which have as many entries each"
+    assert bits is not None  # rows have as many entries each
     found = distinct(bits, units.n_units, times)
     assert found is not None
     return _classes(units, *found, n_units)

@@ -107,7 +107,7 @@ def test_tree_sum__gap() -> None:
     """A missing block is a mistake."""
     tree = TreeSum()
     tree.add(3, 1.0)
-    with pytest.raises(AssertionError, match="one after another"):
+    with pytest.raises(ValueError, match="one after another"):
         tree.add(5, 1.0)
 
 

@@ -70,7 +70,6 @@ def to_bytes(keys: Any) -> KeyBytes:
     >>> to_bytes(pa.array(["x", "yz"], pa.large_string())).data
     array([120, 121, 122], dtype=uint8)
     """
-    assert keys.null_count == 0
     kind = _normal(keys.type)
     keys = keys.cast(pa.uint8() if pa.types.is_boolean(kind) else kind)
     width = _width(kind)
