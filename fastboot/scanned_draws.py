@@ -56,7 +56,15 @@ def draw_sample(
         draw = BlockDraws.of(units, n_units, key_of(run.sequence))
         errors, jackknife = asked(units)
         return draw_blocks(
-            target, units, sample.blocks(), draw, n_units, run, errors=errors, jackknife=jackknife
+            target,
+            units,
+            sample.blocks(),
+            draw,
+            n_units,
+            run,
+            errors=errors,
+            jackknife=jackknife,
+            read=sample.scan.read,
         )
     seen: Units | None = units
     if units.counts is not None and units.n_sums:
