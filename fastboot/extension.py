@@ -9,13 +9,14 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Again", "Extendable", "extended"]
+__all__ = ["Again", "Extendable", "Sets", "extended", "joined"]
 
 Floats = NDArray[np.float64]
 
-# From a number of resamples, the seed and the replicates so far, of shape (n_values, n_cells,
-# n_replicates) or None to compute them again, to a result of the same kind.
-Again = Callable[[int, int, Floats | None], Any]
+# By name of the set, what was estimated and the replicates so far: see fastboot.keeping.
+Sets = Mapping[str, tuple[Floats, Floats]]
+# From a number of resamples, the seed and what is known, to a result of the same kind.
+Again = Callable[[int, int, Sets], Any]
 
 
 class Extendable(Protocol):
@@ -33,14 +34,11 @@ class Extendable(Protocol):
     def again(self) -> Again | None:
         """How to run the procedure again."""
 
-    def observed(self) -> Mapping[str, float]:
-        """Return the observed values by name."""
-
 
 E = TypeVar("E", bound=Extendable)
 
 
-def extended(result: E, n_resamples: Any, known: Floats | None) -> E:
+def extended(result: E, n_resamples: Any, known: Sets) -> E:
     """Return the result of a longer run.
 
     Parameters
@@ -50,7 +48,7 @@ def extended(result: E, n_resamples: Any, known: Floats | None) -> E:
     n_resamples
         Replicates in all.
     known
-        Its replicates, shape (n_values, n_cells, n_replicates); None to compute them again.
+        What it need not compute again.
 
     Raises
     ------
@@ -68,15 +66,25 @@ def extended(result: E, n_resamples: Any, known: Floats | None) -> E:
         )
     if result.again is None:
         raise ValueError(
-            "this result cannot be extended: it was pickled, or it is part of a table, which can "
-            f"be; or call the procedure again with rng={result.seed} and n_resamples={total}"
+            "this result cannot be extended: those of bootstrap, paired_bootstrap and "
+            "approximate_randomization can, but not once they were pickled, nor as part of a table "
+            "(extend the table); or call the procedure again with "
+            f"rng={result.seed} and n_resamples={total}"
         )
     longer: E = result.again(total, result.seed, known)
-    then, now = result.observed(), longer.observed()
-    for name in dict.fromkeys([*then, *now]):
-        was, now_is = then.get(name), now.get(name)
-        if repr(was) != repr(now_is):
-            raise ValueError(
-                f"`data` has changed: {name} was {was} and is {now_is}; call the procedure again"
-            )
     return longer
+
+
+def joined(replicates: Floats, errors: Any) -> Floats:
+    """Return replicates, with their standard errors behind them if they have any.
+
+    Parameters
+    ----------
+    replicates
+        Shape (n_values, n_cells, n_replicates).
+    errors
+        Of as many numbers, or None.
+    """
+    if errors is None:
+        return replicates
+    return np.concatenate([replicates, np.reshape(errors, replicates.shape)])

@@ -1,12 +1,14 @@
 """Replicates that need not be computed again: of a checkpoint, or of a shorter run.
 
 A replicate depends on its number, not on how many there are, so a run goes on where another ended.
-A checkpoint belongs to the data, statistics, design, seed and version that `facts_of` names.
+One call may have several sets of them: of all rows and of slices, of both crossed factors and of
+each. What is known belongs to the data, statistics, design, seed and version that `facts_of` names.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +20,11 @@ from numpy.typing import NDArray
 
 from fastboot.checkpoints import Checkpoint, Digest
 from fastboot.columns import Keys, Labels
-from fastboot.designs import Design
+from fastboot.designs import Arrangement, Design
 from fastboot.paths import Replicates, Run
 from fastboot.sample import Sample
 from fastboot.statistics.estimand import Question
-from fastboot.units import Layout, Units
+from fastboot.units import Units
 
 __all__ = [
     "Keeping",
@@ -35,18 +37,46 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Facts = Callable[[], Mapping[str, str]]
 
 # Replicates whose time is measured first, and seconds between two stores from then on: what a kill
 # can cost, against 20 ms for a store.
 _FIRST = 64
 _SECONDS = 30.0
+# A part that reads files may take longer for that alone. Parts grow as long as this makes a
+# replicate a tenth quicker: reading is then a ninth of a part at the most.
+_WORTH = 0.9
+# Known replicates that are computed again, to see that nothing has changed. Resamples of ten units
+# of 0 and 1 have one mean in five: by accident all agree with probability 1e-11.
+_CHECKED = 16
+# Estimates in words; of more a digest. Their last digits may depend on the processor.
+_LISTED = 12
 
 
 class Keeping(Protocol):
     """Where replicates are kept."""
 
-    def opened(self, facts: Callable[[], Mapping[str, str]], name: str) -> Any:
-        """Return what has finished(), missing(n) and store(replicates, values)."""
+    @property
+    def first(self) -> int | None:
+        """Replicates of the first part of a run; None for all at once."""
+
+    def opened(self, name: str, estimates: Floats, facts: Facts) -> Any:
+        """Return a set, which has finished(), missing(n) and store(replicates, values).
+
+        Parameters
+        ----------
+        name
+            Of the set.
+        estimates
+            Observed values, shape (n_values, n_cells).
+        facts
+            What decides the replicates.
+
+        Raises
+        ------
+        ValueError
+            It belongs to another run.
+        """
 
 
 @dataclass(frozen=True)
@@ -66,38 +96,79 @@ class StoredReplicates:
     path: str
     procedure: str
     several: bool
+    first: int = _FIRST
 
-    def opened(self, facts: Callable[[], Mapping[str, str]], name: str) -> Checkpoint:
+    def opened(self, name: str, estimates: Floats, facts: Facts) -> Checkpoint:
         """Open a set."""
         directory = Path(self.path) / name if self.several else Path(self.path)
-        return Checkpoint(directory, {"procedure": self.procedure, **facts()})
+        identity = {
+            "procedure": self.procedure,
+            "version": vars(sys.modules["fastboot"])["__version__"],
+            **facts(),
+            # A function can change, and its name remain.
+            "estimates": _words(estimates),
+        }
+        return Checkpoint(directory, identity)
 
 
 @dataclass(frozen=True, eq=False)
 class KnownReplicates:
-    """Replicates of a shorter run, shape (n_values, n_cells, n_replicates)."""
+    """Replicates of a shorter run.
 
-    values: Floats
+    Attributes
+    ----------
+    sets
+        By name the estimates, shape (n_values, n_cells), and the replicates, shape (n_values,
+        n_cells, n_replicates).
+    """
 
-    def opened(self, _: Callable[[], Mapping[str, str]], __: str) -> KnownReplicates:
-        """Return these."""
-        return self
+    sets: Mapping[str, tuple[Floats, Floats]]
+    first: None = None
+
+    def opened(self, name: str, estimates: Floats, _: Facts) -> _Longer:
+        """Return the set that goes on."""
+        if name not in self.sets:
+            return _Longer(None)
+        before, known = self.sets[name]
+        same = (before == estimates) | (np.isnan(before) & np.isnan(estimates))
+        if not same.all():
+            place = tuple(np.argwhere(~same)[0])
+            raise ValueError(
+                f"`data` has changed: the estimate was {before[place]} and is {estimates[place]}; "
+                "call the procedure again"
+            )
+        return _Longer(known)
+
+
+class _Longer:
+    """A set of known replicates, of which the last are computed again."""
+
+    def __init__(self, known: Floats | None) -> None:
+        self._known = known
+        self._n = 0 if known is None else max(0, known.shape[2] - _CHECKED)
 
     def finished(self) -> list[tuple[range, Floats]]:
-        """Return them with their numbers."""
-        return [(range(self.values.shape[2]), self.values)]
+        """Return what is taken as it is."""
+        return [] if self._known is None else [(range(self._n), self._known[:, :, : self._n])]
 
     def missing(self, n_resamples: int) -> list[range]:
-        """Return what is left to do."""
-        n_known = self.values.shape[2]
-        return [range(n_known, n_resamples)] if n_known < n_resamples else []
+        """Return what is to do."""
+        return [range(self._n, n_resamples)]
 
     def store(self, replicates: range, values: Floats) -> None:
-        """Leave the rest to the result."""
+        """See that the first agree; the result keeps them all."""
+        if self._known is None:
+            return
+        before = self._known[:, :, replicates.start : replicates.stop]
+        if not np.array_equal(before, values[:, :, : before.shape[2]], equal_nan=True):
+            raise ValueError(
+                "`data` has changed, or its order: the same resamples have other values; call the "
+                "procedure again"
+            )
 
 
 def check_checkpoint(checkpoint: Any, procedure: str, design: Design) -> Keeping | None:
-    """Return where replicates are kept, or raise TypeError or ValueError naming `checkpoint`.
+    """Return where replicates are kept, or raise TypeError naming `checkpoint`.
 
     Parameters
     ----------
@@ -112,17 +183,13 @@ def check_checkpoint(checkpoint: Any, procedure: str, design: Design) -> Keeping
         return checkpoint
     if not isinstance(checkpoint, str | os.PathLike):
         raise TypeError(f"`checkpoint` is {checkpoint!r}; give the path of a directory, or None")
-    if design.levels == "crossed":
-        raise ValueError(
-            '`checkpoint` and levels="crossed", which takes three runs at once, do not go '
-            "together; leave one out"
-        )
-    return StoredReplicates(os.fsdecode(checkpoint), procedure, several=bool(design.by))
+    several = bool(design.by) or design.levels == "crossed"
+    return StoredReplicates(os.fsdecode(checkpoint), procedure, several)
 
 
 def extender(
     procedure: Callable[..., Any], call: Mapping[str, Any]
-) -> Callable[[int, int, Floats | None], Any]:
+) -> Callable[[int, int, Mapping[str, tuple[Floats, Floats]]], Any]:
     """Return how to run a procedure again for more replicates.
 
     Parameters
@@ -133,14 +200,16 @@ def extender(
     Returns
     -------
     Callable
-        From a number of resamples, the seed and the replicates so far, of shape (n_values, n_cells,
-        n_replicates) or None to compute them again, to a result.
+        From a number of resamples, the seed and the replicates so far, see `KnownReplicates`, to a
+        result.
     """
     arguments = dict(call)
+    if isinstance(arguments["checkpoint"], KnownReplicates):  # of the run before
+        arguments["checkpoint"] = None
 
-    def again(n_resamples: int, seed: int, known: Floats | None) -> Any:
+    def again(n_resamples: int, seed: int, known: Mapping[str, tuple[Floats, Floats]]) -> Any:
         asked = arguments | {"n_resamples": n_resamples, "rng": seed}
-        if known is not None and asked["checkpoint"] is None:
+        if asked["checkpoint"] is None:
             asked["checkpoint"] = KnownReplicates(known)
         return procedure(**asked)
 
@@ -150,7 +219,8 @@ def extender(
 def kept(
     draw: Callable[[Run], Replicates],
     run: Run,
-    facts: Callable[[], Mapping[str, str]],
+    facts: Facts,
+    estimates: Floats,
     name: str = "total",
 ) -> Replicates:
     """Return the replicates of a run, computing those that are not kept.
@@ -163,20 +233,25 @@ def kept(
         All replicates.
     facts
         What decides them.
+    estimates
+        Observed values, shape (n_values, n_cells).
     name
         Of this set, among those of one call.
 
     Raises
     ------
     ValueError
-        The checkpoint belongs to another run.
+        What is kept belongs to another run.
     """
     if run.keeping is None:
         return draw(run)
-    store = run.keeping.opened(facts, name)
+    store = run.keeping.opened(name, estimates, facts)
     ranges = store.missing(run.n_resamples)
     pieces = store.finished()
-    path, step, done = "", _FIRST, run.n_resamples - sum(map(len, ranges))
+    done = run.n_resamples - sum(map(len, ranges))
+    if done and run.progress is not None:
+        run.progress(done, run.n_resamples)
+    path, step, rate = "", run.keeping.first or run.n_resamples, np.inf
     for missing in ranges:
         start = missing.start
         while start < missing.stop:
@@ -187,14 +262,33 @@ def kept(
                 return found
             store.store(part, found.values)
             pieces.append((part, found.values))
-            seconds = time.perf_counter() - began
+            step, rate = _next(len(part), step, time.perf_counter() - began, rate)
             path, start, done = found.path, part.stop, done + len(part)
-            step = max(_FIRST, int(len(part) * _SECONDS / max(seconds, 1e-9)))
     if not path:
         path = draw(run._replace(part=range(1), progress=None)).path
     pieces.sort(key=lambda piece: piece[0].start)
     values = np.concatenate([values for _, values in pieces], axis=2)
     return Replicates(values[:, :, : run.n_resamples].copy(), path)
+
+
+def _next(n_done: int, step: int, seconds: float, before: float) -> tuple[int, float]:
+    """Return the replicates of the next part, and seconds that a replicate took.
+
+    Parameters
+    ----------
+    n_done, seconds
+        Replicates of the part before, and how long it took.
+    step
+        How many they could have been.
+    before
+        Seconds that a replicate took in the part before that.
+    """
+    rate = max(seconds, 1e-9) / n_done
+    if n_done < step:  # the last of a gap says little
+        return step, before
+    if seconds < _SECONDS:
+        return max(step, int(_SECONDS / rate)), rate
+    return (2 * step if rate < _WORTH * before else step), rate
 
 
 def _shifted(run: Run, done: int) -> Callable[[int, int], object] | None:
@@ -204,14 +298,25 @@ def _shifted(run: Run, done: int) -> Callable[[int, int], object] | None:
 
 
 def facts_of(
-    questions: Sequence[Question], sample: Sample, units: Units | None, layout: Layout, run: Run
+    questions: Sequence[Question],
+    sample: Sample,
+    units: Units | None,
+    arrangement: Arrangement,
+    run: Run,
+    *,
+    errors: bool = False,
 ) -> dict[str, str]:
     """Return what decides the replicates of a sample, by name.
 
+    Data that are read block by block have another digest than the same table in memory: a
+    checkpoint of one is refused to the other.
+
     Parameters
     ----------
-    questions, sample, units, layout, run
+    questions, sample, units, arrangement, run
         As they are resampled.
+    errors
+        Replicates have standard errors beside their values.
     """
     calls = [one.call for question in questions for one in question.statistics]
     return {
@@ -219,25 +324,28 @@ def facts_of(
         **sample.options,
         "seed": str(run.seed),
         "path": str(run.path),
+        "replicates": "values and standard errors" if errors else "values",
         "n_rows": str(sample.n_rows),
-        "n_units": str(layout.n_units),
-        "data": _digest(questions, sample, units, layout),
+        "n_units": str(arrangement.layout.n_units),
+        "rows": "in memory" if sample.digest is None else "read block by block",
+        "data": _digest(questions, sample, units, arrangement),
     }
 
 
 def _digest(
-    questions: Sequence[Question], sample: Sample, units: Units | None, layout: Layout
+    questions: Sequence[Question], sample: Sample, units: Units | None, arrangement: Arrangement
 ) -> str:
-    """Tell the data from others: the units' terms, and columns whose rows have weights."""
-    digest = Digest()
-    given: list[Any] = [] if sample.digest is None else [sample.digest]
+    """Tell the data from others: units' terms, who draws them, and columns of row weights."""
+    layouts = [arrangement.layout, arrangement.whole]
+    given: list[Any] = [sample.digest]
+    given += [array for one in layouts for array in (one.unit_of_row, one.offsets)]
+    given += [arrangement.layout.cell_of_part, *(codes for codes, _ in arrangement.factors)]
     if units is not None:
-        given += [units.varying, *units.entries]
-        given += [] if units.counts is None else [units.counts]
+        given += [units.varying, *units.entries, units.counts]
     weighted = [one for question in questions for one in question.bounds if not one.terms]
     if weighted:
-        given += [layout.unit_of_row, sample.factors]
-        given += [column for one in weighted for column in one.columns]
+        given += [sample.factors, *(column for one in weighted for column in one.columns)]
+    digest = Digest()
     for one in given:
         for array in _arrays(one):
             digest.update(array)
@@ -248,5 +356,18 @@ def _arrays(value: Any) -> list[Any]:
     if value is None:
         return []
     if isinstance(value, Labels):
-        return [value.codes, np.frombuffer(repr(value.values).encode(), np.uint8)]
+        return [value.codes, _characters(repr(value.values))]
     return [value.codes] if isinstance(value, Keys) else [value]
+
+
+def _words(estimates: Floats) -> str:
+    listed = [f"{estimate:.12g}" for estimate in estimates.ravel()]
+    if len(listed) <= _LISTED:
+        return ", ".join(listed)
+    digest = Digest()
+    digest.update(_characters(" ".join(listed)))
+    return f"{len(listed):,} values, {digest.hexdigest()}"
+
+
+def _characters(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8)

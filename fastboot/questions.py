@@ -180,11 +180,11 @@ def report(
     )
     whole = answer(None)
     sliced = None if sample.slices is None else answer(sample.slices)
-    common = common | {"elapsed": time.perf_counter() - started, "again": again}
-    total = named.report(*whole, common)
+    common = common | {"elapsed": time.perf_counter() - started}
     if sliced is None or sample.slices is None:
-        return total
-    return named.report(*sliced, common, total, sample.slices.values)
+        return named.report(*whole, common | {"again": again})
+    total = named.report(*whole, common)  # part of the table, which is what can be extended
+    return named.report(*sliced, common | {"again": again}, total, sample.slices.values)
 
 
 def _keys(

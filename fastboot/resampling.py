@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,7 +32,8 @@ from fastboot.studentized import (
     check_studentized,
     is_cheap,
     linear_errors,
-    studentized_bootstrap,
+    with_second_moments,
+    without_second_moments,
 )
 from fastboot.units import Layout, Units
 from fastboot.weights import Sampler
@@ -45,6 +46,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Draw = Callable[[Run], Replicates]
+Keep = Callable[..., Replicates]  # of what draws them, and the name of the set
 
 # Sums of units whose leave-one-out values take 0.1 s: more are computed only if BCa is asked for.
 _CHEAP_JACKKNIFE = 10**8
@@ -156,21 +159,24 @@ def resample(
     target = sample.estimand(questions)
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
-    remarks: tuple[str, ...] = ("",) * target.n_values
-    name = "total" if cells is None else "slices"
-    parts: tuple[Components, ...] | None = None
+    estimates = observed(target, sample, cells)
     units = units_of(target, layout, drawn_vary=design.drawn_vary)
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)
     errors, seen = None, units
+    parts: tuple[Components, ...] | None = None
+    remarks: tuple[str, ...] = ()
+    studentized = method == "studentized" and units is not None
     if method == "studentized":
         check_studentized(questions, design)
 
-    def facts() -> dict[str, str]:
-        return facts_of(questions, sample, units, layout, run)
+    def keep(draw: Draw, name: str = "total" if cells is None else "slices") -> Replicates:
+        def facts() -> dict[str, str]:
+            return facts_of(questions, sample, units, arrangement, run, errors=studentized)
 
-    if method == "studentized" and units is not None:
-        draws = design.draws(layout)
-        replicates, errors, seen = studentized_bootstrap(target, units, rows, draws, run)
+        return kept(draw, run, facts, estimates, name)
+
+    if studentized and units is not None:
+        replicates, errors, seen = _studentized(target, units, rows, design.draws(layout), keep)
     elif design.plain:
         draws = design.draws(layout)
 
@@ -179,30 +185,11 @@ def resample(
             found, seen = plain_replicates(target, units, rows, layout, draws, part)
             return found
 
-        replicates = kept(draw, run, facts, name)
+        replicates = keep(draw)
     else:
-        length = _block_length(target, sample, layout, units)
-        n_drawn = np.diff(layout.cell_offsets)[:, None]
-        measure = MeasureRows(target.weighted, rows)
-
-        def drawn_by(sampler: Sampler, run: Run = run) -> Replicates:
-            drawn = target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn
-            return weigh(*drawn, run) if run.executor is None else by_ranges(weigh, drawn, run)
-
-        whole = design.sampler(arrangement, run.sequence, length)
-        replicates = kept(partial(drawn_by, whole), run, facts, name)
-        if design.levels == "crossed":
-            first, second = (
-                drawn_by(crossed_sampler(arrangement, run.sequence, drawn)).values[:, 0]
-                for drawn in ((True, False), (False, True))
-            )
-            drawn = zip(replicates.values[:, 0], first, second, strict=True)
-            parts = tuple(components(*three) for three in drawn)
-            remarks = tuple(part.sentence(design.names) for part in parts)
-        elif design.block_scheme:
-            remarks = (_length_sentence(length, design),) * target.n_values
+        replicates, parts, remarks = _weighed(target, sample, arrangement, units, rows, run, keep)
     return Answer(
-        estimates=observed(target, sample, cells),
+        estimates=estimates,
         replicates=replicates.values,
         path=replicates.path,
         influence=None if method is None else _influence(
@@ -222,6 +209,59 @@ def resample(
     )  # fmt: skip
 
 
+def _studentized(
+    target: Estimand, units: Units, rows: RowsOfCells, draws: NDArray[np.int64], keep: Keep
+) -> tuple[Replicates, Floats, Units]:
+    """Return replicates, their standard errors (of the same shape) and the units seen."""
+    both, moments = with_second_moments(target, units)
+    seen = moments
+
+    def draw(part: Run) -> Replicates:
+        nonlocal seen
+        found, drawn = plain_replicates(both, moments, rows, moments.layout, draws, part)
+        seen = drawn or seen
+        return found
+
+    values, path = keep(draw)
+    values, errors = np.split(values, 2)
+    return Replicates(values, path), errors, without_second_moments(seen, units)
+
+
+def _weighed(
+    target: Estimand,
+    sample: Sample,
+    arrangement: Arrangement,
+    units: Units | None,
+    rows: RowsOfCells,
+    run: Run,
+    keep: Keep,
+) -> tuple[Replicates, tuple[Components, ...] | None, tuple[str, ...]]:
+    """Return the replicates of other schemes, parts of variances, and what is said of the run."""
+    design, layout = sample.design, arrangement.layout
+    length = _block_length(target, sample, layout, units)
+    n_drawn = np.diff(layout.cell_offsets)[:, None]
+    measure = MeasureRows(target.weighted, rows)
+
+    def drawn_by(sampler: Sampler, run: Run) -> Replicates:
+        drawn = target, units, measure, sampler, layout.n_cells, rows.n_rows, n_drawn
+        return weigh(*drawn, run) if run.executor is None else by_ranges(weigh, drawn, run)
+
+    replicates = keep(partial(drawn_by, design.sampler(arrangement, run.sequence, length)))
+    if design.levels == "crossed":
+        one, other = (
+            crossed_sampler(arrangement, run.sequence, drawn)
+            for drawn in ((True, False), (False, True))
+        )
+        first = keep(partial(drawn_by, one), "first").values[:, 0]
+        second = keep(partial(drawn_by, other), "second").values[:, 0]
+        drawn = zip(replicates.values[:, 0], first, second, strict=True)
+        parts = tuple(components(*three) for three in drawn)
+        return replicates, parts, tuple(part.sentence(design.names) for part in parts)
+    if design.block_scheme:
+        return replicates, None, (_length_sentence(length, design),) * target.n_values
+    return replicates, None, ()
+
+
 def _scanned(
     questions: Sequence[Question],
     sample: ScannedSample,
@@ -232,27 +272,31 @@ def _scanned(
 ) -> Answer:
     """Resample units that are read block by block."""
     target, units = sample.target, sample.units
-    cheap = _has_cheap_jackknife(units)
-    errors = method is not None and is_cheap(units)
-    jackknife = method is not None and (method == "bca" or cheap)
     found: Found | None = None
+
+    def asked(seen: Units) -> tuple[bool, bool]:
+        if method is None or found is not None:  # what is known of the sample besides is found once
+            return False, False
+        return is_cheap(seen), method == "bca" or _has_cheap_jackknife(seen)
 
     def draw(part: Run) -> Replicates:
         nonlocal found
-        first = found is None  # what is known of the sample besides is found once
-        drawn = draw_sample(sample, part, errors=first and errors, jackknife=first and jackknife)
+        drawn = draw_sample(sample, part, asked)
         found = drawn if found is None else found
         return drawn.replicates
 
-    replicates = kept(draw, run, lambda: facts_of(questions, sample, units, units.layout, run))
+    estimates = observed(target, sample, None)
+    replicates = kept(
+        draw, run, lambda: facts_of(questions, sample, units, sample.arrange(), run), estimates
+    )
     assert found is not None
     size = np.maximum(scale, _largest(replicates.values))
     return Answer(
-        estimates=observed(target, sample, None),
+        estimates=estimates,
         replicates=replicates.values,
         path=replicates.path,
         influence=found.influence,
-        rounding=rounding(target, units, size, sample.n_rows),
+        rounding=rounding(target, found.units, size, sample.n_rows),
         n_rows=np.array([sample.n_rows]),
         n_units=np.array([units.n_units]),
         errors=found.errors,

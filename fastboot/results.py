@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fastboot import analytic, intervals, pvalues
 from fastboot.analytic import ClusterErrors
 from fastboot.components import Components
-from fastboot.extension import Again, extended
+from fastboot.extension import Again, Sets, extended, joined
 from fastboot.formula_intervals import Known, formula_interval
 from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import (
@@ -238,8 +238,8 @@ class Result(Tabular):
         """Return the result of a longer run: the same replicates, and more of them.
 
         It equals the longer run from the start, bit for bit, and takes the time of the replicates
-        that are new. (With slices, crossed levels and ``method="studentized"`` all are computed
-        again.) The arguments of the call are read again, so data must not have changed.
+        that are new, and of 16 that show whether data have changed: the arguments of the call are
+        read again. (The components of crossed levels are computed from the start.)
 
         Parameters
         ----------
@@ -259,13 +259,12 @@ class Result(Tabular):
         >>> result.extend(200).replicates[:100].tolist() == result.replicates.tolist()
         True
         """
-        alone = self.variance_components is None and self.replicate_standard_errors is None
-        known = self.replicates[None, None] if alone else None
-        return extended(self, n_resamples, known)
+        return extended(self, n_resamples, self._known())
 
-    def observed(self) -> dict[str, float]:
-        """Return the estimate by the name of the statistic."""
-        return {self.statistic: self.estimate}
+    def _known(self) -> Sets:
+        """Return what a longer run need not compute again."""
+        replicates = joined(self.replicates[None, None], self.replicate_standard_errors)
+        return {"total": (np.array([[self.estimate]]), replicates)}
 
     def analytic_interval(
         self,

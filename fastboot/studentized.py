@@ -29,8 +29,6 @@ from numpy.typing import NDArray
 from fastboot.blocks import BLOCK, blocks_of, joined
 from fastboot.designs import Design
 from fastboot.jackknife import listed
-from fastboot.measures import RowsOfCells
-from fastboot.paths import Replicates, Run, plain_bootstrap
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import Estimand, Question
 from fastboot.units import Layout, Place, Tally, Units
@@ -42,8 +40,8 @@ __all__ = [
     "errors_of_moments",
     "is_cheap",
     "linear_errors",
-    "studentized_bootstrap",
     "with_second_moments",
+    "without_second_moments",
 ]
 
 Floats = NDArray[np.float64]
@@ -197,24 +195,20 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
     return Estimand(estimand.terms, estimand.sizes, (), n_values, value, n_cells), moments
 
 
-def studentized_bootstrap(
-    estimand: Estimand, units: Units, rows: RowsOfCells, draws: Integers, run: Run
-) -> tuple[Replicates, Floats, Units]:
-    """Return replicates, their standard errors (of the same shape) and the units seen.
+def without_second_moments(seen: Units, units: Units) -> Units:
+    """Return units that were drawn with their second moments by their own terms alone.
 
     Parameters
     ----------
-    estimand, units, rows, draws, run
-        As in :func:`fastboot.paths.plain_bootstrap`.
+    seen
+        As they were drawn: listed, or classes.
+    units
+        As they were before :func:`with_second_moments`.
     """
-    both, moments = with_second_moments(estimand, units)
-    found, seen = plain_bootstrap(both, moments, rows, moments.layout, draws, run)
-    values, errors = found.values[: estimand.n_values], found.values[estimand.n_values :]
-    assert seen is not None
-    if seen.counts is not None:
-        own = seen.varying[: len(units.varying)]
-        units = Units(own, None, units.places, units.n_sums, seen.counts, seen.layout)
-    return Replicates(values, found.path), errors, units
+    if seen.counts is None:
+        return units
+    own = seen.varying[: len(units.varying)]
+    return Units(own, None, units.places, units.n_sums, seen.counts, seen.layout)
 
 
 def is_cheap(units: Units) -> bool:

@@ -26,7 +26,7 @@ from fastboot.sums import swap_additions
 from fastboot.units import Layout, Units, one_part
 from fastboot.weights import Swaps, key_of
 
-__all__ = ["SWAP_PATHS", "swap"]
+__all__ = ["SWAP_PATHS", "enumerates", "swap"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -71,7 +71,7 @@ def swap(
         shape = (*one.values.shape[:2], len(run.replicates))
         return Replicates(np.broadcast_to(one.values, shape).copy(), "constant")
     summed = None if units is None or estimand.weighted else _chosen(units, differing)
-    if layout.n_cells == 1 and _enumerates(n_differing, run):
+    if layout.n_cells == 1 and enumerates(n_differing, run):
         run = run._replace(n_resamples=1 << n_differing, part=None)
         if summed is None or summed.sparse is not None:
             sampler = Swaps(differing, layout.n_units, None)
@@ -87,7 +87,8 @@ def swap(
     return weigh(estimand, units, measure, sampler, layout.n_cells, n_rows, 0, run)
 
 
-def _enumerates(n_units: int, run: Run) -> bool:
+def enumerates(n_units: int, run: Run) -> bool:
+    """Tell whether all swaps of the units that differ, in one cell, are listed."""
     if run.path == "enumeration" and n_units > _MOST_ENUMERATED_UNITS:
         raise ValueError(
             f"path='enumeration' would list 2**{n_units} swaps; it can list those of at most "

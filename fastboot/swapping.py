@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Labels
 from fastboot.designs import Slices
+from fastboot.executors import swap_replicates
 from fastboot.jackknife import rounding
 from fastboot.keeping import facts_of, kept
 from fastboot.measures import MeasureExchanged, RowsOfCells
@@ -23,7 +24,6 @@ from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Estimand, Question, moves
 from fastboot.statistics.weighted import Weighted
 from fastboot.surveyed_units import SurveyedUnits
-from fastboot.swap_paths import swap
 from fastboot.units import Layout, Units
 
 __all__ = ["joined", "pooled", "swap_answer"]
@@ -50,7 +50,8 @@ def swap_answer(
         return _scanned(questions, sample, run, scale=scale)
     if cells is not None:
         run = run._replace(path="weights")  # one way for all slices, never enumerated
-    layout = sample.arrange(cells).layout
+    arrangement = sample.arrange(cells)
+    layout = arrangement.layout
     target = sample.estimand(questions)
     change = moves(questions, lambda terms: sample.totals(terms, cells))
     units = units_of(change, layout, drawn_vary=True)
@@ -58,15 +59,16 @@ def swap_answer(
     measure = _exchanged(change, layout, sample)
 
     def draw(part: Run) -> Replicates:
-        return swap(change, units, measure, layout, differing, 2 * sample.n_rows, part)
+        return swap_replicates(change, units, measure, layout, differing, 2 * sample.n_rows, part)
 
+    values = observed(target, sample, cells)
     replicates = kept(
         draw,
         run,
-        lambda: facts_of(questions, sample, units, layout, run),
+        lambda: facts_of(questions, sample, units, arrangement, run),
+        values,
         "total" if cells is None else "slices",
     )
-    values = observed(target, sample, cells)
     warn_undefined(replicates.values, questions)
     edges = np.searchsorted(differing, layout.cell_offsets)
     return Answer(
@@ -86,10 +88,12 @@ def _scanned(
 ) -> Answer:
     """Swap units that are read block by block."""
     units = sample.units
+    values = observed(sample.target, sample, None)
     replicates = kept(
         lambda part: swap_sample(sample, part),
         run,
-        lambda: facts_of(questions, sample, units, units.layout, run),
+        lambda: facts_of(questions, sample, units, sample.arrange(), run),
+        values,
     )
     warn_undefined(replicates.values, questions)
     n_differing = (
@@ -98,7 +102,7 @@ def _scanned(
         else np.count_nonzero((units.varying != 0.0).any(axis=0))
     )
     return Answer(
-        estimates=observed(sample.target, sample, None),
+        estimates=values,
         replicates=replicates.values,
         path=replicates.path,
         influence=None,

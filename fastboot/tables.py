@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot import intervals
-from fastboot.extension import Again, extended
+from fastboot.extension import Again, Sets, extended, joined
 from fastboot.rendering import (
     count,
     interval_name,
@@ -138,10 +138,6 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_common": self._common | {"again": None}}
 
-    def observed(self) -> dict[str, float]:
-        """Return the estimates by key."""
-        return dict(zip(map(str, self._keys), self.estimates.tolist(), strict=True))
-
     def extend(self, n_resamples: int) -> Self:
         """Return the table of a longer run: see :meth:`fastboot.BootstrapResult.extend`.
 
@@ -155,9 +151,16 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
         TypeError, ValueError
             As there.
         """
-        alone = self.total is None and "replicate_standard_errors" not in self._own
-        alone &= "variance_components" not in self._own
-        return extended(self, n_resamples, self.replicates[:, None] if alone else None)
+        return extended(self, n_resamples, self._known())
+
+    def _known(self) -> Sets:
+        """Return what a longer run need not compute again."""
+        total: Sets = {} if self.total is None else self.total._known()  # noqa: SLF001 # its own
+        n_values = len(next(iter(total.values()))[0]) if total else len(self)
+        replicates = self.replicates.reshape(n_values, -1, self.n_resamples)
+        errors = self._own.get("replicate_standard_errors")
+        own = self.estimates.reshape(n_values, -1), joined(replicates, errors)
+        return {**total, "slices" if total else "total": own}
 
     @property
     def n_resamples(self) -> int:
