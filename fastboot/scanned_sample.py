@@ -32,7 +32,7 @@ from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound, rehearse
 from fastboot.statistics.estimand import Estimand, Question, estimand, moves, same
-from fastboot.survey import Findings, Survey, Wanted, tabulated
+from fastboot.survey import Findings, Survey, Wanted, compile_kernels, tabulated
 from fastboot.surveyed_units import KnownSums, SurveyedUnits, key_of_term, of_table, units_of_survey
 from fastboot.tabulation import Tabulation
 from fastboot.units import Constants, Units
@@ -196,6 +196,7 @@ def scan(
     scanned = Scan(source, Reading((*columns, *own), keys, omit), dispatch, report)
     if scanned.n_rows is not None and scanned.n_rows < BLOCK:
         return None
+    compile_kernels(grouped=keys is not None)
     learned = learn(scanned, statistics)
     terms = RowTerms(_bound(statistics, learned.columns, alike, mixed=mixed), bool(own))
     if learned.rows is None:

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.arrow import from_numpy
 from fastboot.blocks import Node, TreeSum
 from fastboot.checkpoints import Digest
+from fastboot.engine import interrupts_kept
 from fastboot.extents import Extent, Reading
 from fastboot.grouping import GroupBlock, GroupSums
 from fastboot.row_terms import RowTerms, spread
@@ -24,7 +26,7 @@ from fastboot.statistics.estimand import same
 from fastboot.tabulation import Tabulation
 from fastboot.units import Tally
 
-__all__ = ["Findings", "Survey", "Wanted", "tabulated"]
+__all__ = ["Findings", "Survey", "Wanted", "compile_kernels", "tabulated"]
 
 Floats = NDArray[np.float64]
 
@@ -227,6 +229,17 @@ def _times(term: Any, counts: NDArray[np.int64]) -> Any:
         return Tally(term.codes, term.size, counts.astype(np.float64))
     values: Floats = np.multiply(term.values, counts, dtype=np.float64)
     return Tally(term.codes, term.size, values)
+
+
+def compile_kernels(*, grouped: bool) -> None:
+    """Compile what surveys call, in this thread, where Ctrl-C can end it."""
+    with interrupts_kept():
+        if grouped:
+            block = GroupBlock()
+            block.add(from_numpy(np.zeros(1, np.int64)), [np.zeros(1)])
+            block.finish()
+        else:
+            Tabulation.of(np.zeros((1, 1)))
 
 
 class _Seen(NamedTuple):
