@@ -90,7 +90,7 @@ class _Held:
     """Rows that were read already."""
 
     part: Part
-    n_bytes: int = 0
+    n_bytes: int
 
     @property
     def shown(self) -> str:
@@ -343,7 +343,7 @@ def extents_of(pieces: Sequence[Piece], counts: Sequence[int], n_blocks: int) ->
     return found
 
 
-def held_extents(parts: Iterable[Part], n_blocks: int) -> Iterator[Extent]:
+def held_extents(parts: Iterable[Part], n_blocks: int, row_bytes: float) -> Iterator[Extent]:
     """Cut rows into extents that hold them, as they come.
 
     Parameters
@@ -352,6 +352,8 @@ def held_extents(parts: Iterable[Part], n_blocks: int) -> Iterator[Extent]:
         As from `Reading.parts`.
     n_blocks
         Of an extent.
+    row_bytes
+        Bytes of a file for each row.
     """
     waiting: list[_Held] = []
     n_waiting, number, most = 0, 0, n_blocks * BLOCK
@@ -364,7 +366,7 @@ def held_extents(parts: Iterable[Part], n_blocks: int) -> Iterator[Extent]:
         start = 0
         while start < len(part.rows):
             own = part.slice(start, most - n_waiting)
-            waiting.append(_Held(own))
+            waiting.append(_Held(own, int(row_bytes * len(own.rows))))
             start += len(own.rows)
             n_waiting += len(own.rows)
             if n_waiting == most:

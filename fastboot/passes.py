@@ -81,6 +81,7 @@ class Scan:
         self._n_blocks = _EXTENT if reading.keys is None else GROUP_BLOCK // BLOCK
         self._pieces = source.fragments
         self._extents: list[Extent] | None = None
+        self._row_bytes = 0.0
         if self._pieces is None:
             self._pieces = (_Stream(source),)
             return
@@ -92,6 +93,8 @@ class Scan:
         # Rows that tasks would read for nothing.
         if sum(extent.skip for extent in extents) <= self.n_rows:
             self._extents = extents
+        else:
+            self._row_bytes = sum(piece.n_bytes or 0 for piece in self._pieces) / self.n_rows
 
     def _counted(self) -> list[int]:
         """Count the rows of all pieces; refuse columns whose kind only rows tell."""
@@ -129,7 +132,7 @@ class Scan:
         dropped: list[int] = []
         n_rows = 0
         with closing(self._parts(dropped)) as parts:
-            for extent in held_extents(parts, self._n_blocks):
+            for extent in held_extents(parts, self._n_blocks, self._row_bytes):
                 n_rows += extent.n_rows
                 self._check(n_rows, at_end=False)
                 yield extent
