@@ -17,6 +17,7 @@ from fastboot.paths import Run
 from fastboot.progress import Bar
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count
+from fastboot.sources.filters import in_words
 
 __all__ = ["Rng", "answer_options", "check_design", "check_flag", "check_rng", "check_run"]
 
@@ -120,6 +121,7 @@ def answer_options(confidence_level: Any, method: Any, alternative: Any) -> dict
 def check_design(
     data: object,
     *,
+    where: Any = None,
     groups: Any = None,
     levels: Any = None,
     strata: Any = None,
@@ -135,6 +137,8 @@ def check_design(
     ----------
     data
         The table, for the names of its columns.
+    where
+        Rows that count, for the words of the design.
     groups, levels, strata, by, scheme, n_drawn, block_length, path
         As in :func:`fastboot.bootstrap`.
     """
@@ -151,6 +155,7 @@ def check_design(
         scheme=scheme,
         n_drawn=_check_drawn(n_drawn),
         block_length=_check_length(block_length, scheme),
+        where=in_words(where),
     )
     _check_combination(design)
     if path is not None and not design.plain:

@@ -240,6 +240,7 @@ def bootstrap(
     common = answer_options(confidence_level, method, alternative) | {"seed": run.seed}
     design = check_design(
         data,
+        where=where,
         groups=groups,
         levels=levels,
         strata=strata,

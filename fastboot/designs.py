@@ -88,6 +88,7 @@ class Design:
     scheme: str
     n_drawn: int | None
     block_length: float | None
+    where: str = ""  # which rows count, in words
 
     @property
     def plain(self) -> bool:
@@ -134,6 +135,7 @@ class Design:
     def options(self) -> dict[str, str]:
         """What was asked for, by the names of arguments; nothing of what was left out."""
         given = {
+            "where": self.where or None,
             "groups": _words_of(self.groups),
             "levels": self.levels,
             "strata": _words_of(self.strata),
@@ -155,7 +157,8 @@ class Design:
             The length of blocks, in words.
         """
         outer, inner = (*map(_by, self.groups), "", "")[:2]
-        clauses = [f"grouped{outer}" if outer else ""]
+        clauses = [f"where {self.where}" if self.where else ""]
+        clauses.append(f"grouped{outer}" if outer else "")
         if self.levels == "nested":
             what = f"groups{inner}" if len(self.groups) > 1 else "rows"
             clauses.append(f"{what} resampled inside each drawn group")
@@ -184,6 +187,7 @@ class Design:
             self,
             groups=tuple(map(_both, self.groups, other.groups)),
             strata=tuple(map(_both, self.strata, other.strata)),
+            where=str(_both(self.where, other.where)),
         )
 
     @property

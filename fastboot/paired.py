@@ -164,6 +164,7 @@ def paired_bootstrap(
     common |= {"seed": run.seed, "add_one": check_flag("add_one", add_one)}
     design = check_design(
         data,
+        where=where,
         groups=groups,
         levels=levels,
         strata=strata,

@@ -175,7 +175,7 @@ def permutation_test(
     common = answer_options(confidence_level, "normal", alternative)
     common |= {"seed": run.seed, "add_one": check_flag("add_one", add_one)}
     data_of = tables(data)
-    designs = designs_of(data_of, groups=groups, strata=strata, by=by)
+    designs = designs_of(data_of, where=where, groups=groups, strata=strata, by=by)
     pooled = pool(
         (first.statistics, second.statistics),
         data_of,

@@ -63,12 +63,15 @@ def rows_of_both(data: Both, where: Any, sources: Sequence[Sequence[Any]]) -> Bo
     TypeError, ValueError, FileNotFoundError
         See there.
     """
+    return Both(*map(rows_that_count, data, _filters(where), sources))
+
+
+def _filters(where: Any) -> tuple[Any, Any]:
     apart = isinstance(where, tuple) and len(where) == 2
     if apart and not all(isinstance(one, tuple) for one in where):
-        filters = where
-    else:
-        filters = where, where
-    return Both(*map(rows_that_count, data, filters, sources))
+        of_a, of_b = where
+        return of_a, of_b
+    return where, where
 
 
 def both(argument: str, value: Any) -> Both:
@@ -103,13 +106,15 @@ def both_words(sources: Both) -> str:
     return a if a == b else f"({a}, {b})"
 
 
-def designs_of(data: Both, *, path: str | None = None, **options: Any) -> Both:
+def designs_of(data: Both, *, where: Any = None, path: str | None = None, **options: Any) -> Both:
     """Return the design of each sample.
 
     Parameters
     ----------
     data
         The tables.
+    where
+        As in `rows_of_both`.
     path
         As in :func:`fastboot.designs.check_design`.
     **options
@@ -123,9 +128,13 @@ def designs_of(data: Both, *, path: str | None = None, **options: Any) -> Both:
     keys = {name: both(name, options.pop(name, None)) for name in ("groups", "strata", "by")}
     a, b = (
         check_design(
-            data[side], path=path, **{name: key[side] for name, key in keys.items()}, **options
+            data[side],
+            where=own,
+            path=path,
+            **{name: key[side] for name, key in keys.items()},
+            **options,
         )
-        for side in (0, 1)
+        for side, own in enumerate(_filters(where))
     )
     for name in ("strata", "by"):
         n_a, n_b = len(getattr(a, name)), len(getattr(b, name))

@@ -174,7 +174,7 @@ def approximate_randomization(
     run = check_run(n_resamples, rng, path, SWAP_PATHS, n_threads, progress, executor)
     common = answer_options(confidence_level, "normal", alternative)
     common |= {"seed": run.seed, "add_one": check_flag("add_one", add_one)}
-    design = check_design(data, groups=groups, by=by)
+    design = check_design(data, where=where, groups=groups, by=by)
     n = len(first.statistics)
     run = run._replace(keeping=check_checkpoint(checkpoint, "approximate_randomization", design))
     sample = gather(

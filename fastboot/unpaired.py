@@ -182,6 +182,7 @@ def unpaired_bootstrap(
     data_of = tables(data)
     designs = designs_of(
         data_of,
+        where=where,
         groups=groups,
         levels=levels,
         strata=strata,

@@ -78,8 +78,9 @@ def answer(done: Done) -> dict[str, Any]:
     """The JSON answer without what differs from run to run."""
     found: dict[str, Any] = json.loads(done.out)
     for own in (found, found.get("result"), found.get("bootstrap")):
-        if own is not None:
-            own.pop("elapsed", None)
+        for name in ("elapsed", "design", "signature"):
+            if own is not None:
+                own.pop(name, None)
     return found
 
 

@@ -69,11 +69,12 @@ def chosen(table: dict[str, Any], kept: Any) -> dict[str, Any]:
 
 
 def said(result: Any) -> dict[str, Any]:
-    """What a result says, but not how long it took and how often files were read."""
+    """What a result says, but not how long it took, how often it read files, and of which rows."""
     found = dict(result.to_dict())
-    found.pop("elapsed", None)
-    if isinstance(found.get("bootstrap"), dict):
-        found["bootstrap"].pop("elapsed")
+    for own in (found, found.get("bootstrap")):
+        for name in ("elapsed", "design", "signature"):
+            if isinstance(own, dict):
+                own.pop(name, None)
     found["notes"] = [note for note in found["notes"] if not note.startswith("`data` was read")]
     return found
 
@@ -315,3 +316,21 @@ def test_compare__refuses_what_is_no_executor() -> None:
     """As the other procedures."""
     with pytest.raises(TypeError, match=r"^`executor` is 3; it must have a submit"):
         fb.compare({"x": [1, 2], "y": [2, 1]}, executor=3)
+
+
+def test_where__is_said() -> None:
+    """Signature and summary name the rows, in the words of the tuples or of the expression."""
+    table = columns()
+    tuples = [("split", "==", "test"), ("fold", "<", 3)]
+    result = fb.bootstrap("x", data=table, where=tuples, rng=0, n_resamples=9)
+    assert "|where:split == 'test' and fold < 3|" in result.signature()
+    assert " rows, where split == 'test' and fold < 3, 9 resamples" in result.summary()
+    either = [[("fold", "==", 1)], [("fold", "==", 2), ("split", "==", "dev")]]
+    result = fb.bootstrap("x", data=table, where=either, rng=0, n_resamples=9)
+    assert "where (fold == 1) or (fold == 2 and split == 'dev')," in result.summary()
+    result = fb.bootstrap("x", data=table, where=pc.field("fold") < 3, rng=0, n_resamples=9)
+    assert "|where:(fold < 3)|" in result.signature()
+    both = fb.unpaired_bootstrap(
+        "x", "x", data=table, where=([("fold", "<", 3)], [("fold", ">=", 3)]), rng=0, n_resamples=9
+    )
+    assert "where (fold < 3, fold >= 3)," in both.summary()

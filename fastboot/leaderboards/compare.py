@@ -163,7 +163,7 @@ def compare(
     run = check_run(n_resamples, rng, None, (), n_threads, progress, executor)
     options = answer_options(confidence_level, method, alternative)
     counted = check_flag("add_one", add_one)
-    design = check_design(data, groups=groups, strata=strata, by=by)
+    design = check_design(data, where=where, groups=groups, strata=strata, by=by)
     statistics = [statistic for row in asked.values() for statistic in row]
     if test == "randomization":
         _check_randomizable(asked)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from fastboot.sources.kinds import plain_type
 from fastboot.sources.messages import names_near
 
-__all__ = ["Filter", "bound", "expression_of", "names_in"]
+__all__ = ["Filter", "bound", "expression_of", "in_words", "names_in"]
 
 _HOW = (
     "give a pyarrow expression such as pyarrow.compute.field('split') == 'test', or tuples of "
@@ -91,8 +91,34 @@ def expression_of(where: Any) -> Any:
         raise TypeError(f"`where` is a {type(where).__name__}; {_HOW}.")
     try:
         return parquet.filters_to_expression(where)
-    except (TypeError, ValueError, pa.ArrowException) as error:
+    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise ValueError(f"where={where!r} cannot be used ({error}); {_HOW}.") from error
+
+
+def in_words(where: Any) -> str:
+    """Return `where` in a few words, empty where it is None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `expression_of`.
+
+    Examples
+    --------
+    >>> in_words([("split", "==", "test"), ("score", "<", 3)])
+    "split == 'test' and score < 3"
+    """
+    expression = expression_of(where)
+    if expression is None:
+        return ""
+    if expression is where:
+        return " ".join(str(where).split())
+    either = [where] if isinstance(where[0], tuple) else where
+    all_of = [
+        " and ".join(f"{column} {operator} {value!r}" for column, operator, value in terms)
+        for terms in either
+    ]
+    return all_of[0] if len(all_of) == 1 else " or ".join(f"({one})" for one in all_of)
 
 
 def names_in(expression: Any, names: Sequence[str]) -> list[str]:
