@@ -426,7 +426,7 @@ def test_pvalue__enumeration(a: list[tuple[int, bool]], b: list[tuple[int, bool]
     result = permutation_test(*sevenths, strata=strata)
     other = permutation_test(*sevenths[::-1], strata=strata[::-1])
 
-    n = result.n_relabellings if result.exact else 9_999
+    n = int(result.n_relabellings) if result.exact else 9_999  # whole: fractions stay exact
     assert result.n_resamples == n
     if result.exact:
         assert result.test("greater").n_extreme == greater * n
