@@ -121,10 +121,10 @@ def in_order(
     Raises
     ------
     Exception
-        What the first task that fails raised, with a note of its ``shown`` if it has one. By then,
-        as after Ctrl-C, a ``close()`` and an error of `tick`, outstanding tasks are cancelled, and
-        those that run in threads have ended, at their next look at :func:`stopped`. What runs in
-        other processes is not waited for.
+        What the first task that fails raised, with a note of its ``shown`` if it has one, unless
+        the error has an attribute ``says_where``. By then, as after Ctrl-C, a ``close()`` and an
+        error of `tick`, outstanding tasks are cancelled, and those that run in threads have ended,
+        at their next look at :func:`stopped`. What runs in other processes is not waited for.
     TypeError
         A task cannot be pickled.
     RuntimeError
@@ -304,7 +304,7 @@ def _explained(task: object, executor: object | None = None) -> Iterator[None]:
                 "(which sends lambdas, and what a notebook or another function defines), or leave "
                 "`executor` None for threads"
             ) from error
-        if shown:
+        if shown and not getattr(error, "says_where", False):
             error.add_note(f"in {shown}")
         raise
 

@@ -7,7 +7,7 @@ whatever the fragments; only the last one of a source may have fewer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate
@@ -174,7 +174,7 @@ class Reading:
             yield piece.part
             return
         first = 0
-        with closing(piece.batches(self.names)) as batches:
+        with closing(_read(piece, self.names)) as batches:
             for batch in batches:
                 if stopped():
                     raise Cancelled
@@ -240,9 +240,11 @@ class Reading:
                 if not left:
                     return
             if n_read != count:
-                raise ValueError(
-                    f"{piece.shown} had {count:,} rows and now has {n_read:,}; `data` must not "
-                    "change while it is read"
+                raise _saying_where(
+                    ValueError(
+                        f"{piece.shown} had {count:,} rows and now has {n_read:,}; `data` must not "
+                        "change while it is read"
+                    )
                 )
 
     def _block(self, number: int, parts: Sequence[Part], make: Callable[[Rows], T]) -> Block[T]:
@@ -265,11 +267,25 @@ class Reading:
         return Block(number, rows.n_rows, make(rows), keys)
 
 
-def _located(error: Exception, part: Part) -> TypeError | ValueError:
+def _read(piece: Piece, names: Sequence[str]) -> Generator[Any, None, None]:
+    try:
+        yield from piece.batches(names)
+    except (OSError, ValueError) as error:
+        _saying_where(error)
+        raise
+
+
+def _located(error: Exception, part: Part) -> Exception:
     """Return an error that says in which piece, and from which of its rows on."""
     kind = TypeError if isinstance(error, TypeError) else ValueError
     row = f", where row 0 is row {part.first:,}" if part.first else ""
-    return kind(f"{str(error).rstrip('.')}. In {part.shown}{row}.")
+    return _saying_where(kind(f"{str(error).rstrip('.')}. In {part.shown}{row}."))
+
+
+def _saying_where(error: Exception) -> Exception:
+    """Mark an error that names its piece: no note of the whole extent (`in_order`) is needed."""
+    error.says_where = True  # type: ignore[attr-defined] # any attribute travels with an error
+    return error
 
 
 class Counted(NamedTuple):
