@@ -177,20 +177,19 @@ def _table(place: Path, n_resamples: int, jobs: list[str], repeats: int) -> Iter
         )
 
 
-def _slopes(folder: Path, n_rows: int, job: str) -> Iterator[str]:
-    powers = range(5, round(math.log10(n_rows)) + 1)
-    sizes = [10**power for power in powers]
-    for what, points in (
-        ("rows, 1,000 resamples", [(size, 1_000) for size in sizes]),
-        ("resamples, 1e6 rows", [(10**6, 10**power) for power in range(3, 6)]),
+def _slopes(folder: Path, n_rows: int, job: str, repeats: int) -> Iterator[str]:
+    sizes = [10**power for power in range(5, round(math.log10(n_rows)) + 1)]
+    of_rows = [(size, 1_000) for size in sizes]
+    of_resamples = [(10**6, 10**power) for power in range(3, 6)]
+    for what, points, at in (
+        ("rows, 1,000 resamples", of_rows, sizes),
+        ("resamples, 1e6 rows", of_resamples, [n for _, n in of_resamples]),
     ):
         seconds = []
         for size, n_resamples in points:
             place = write(folder, size)
-            seconds.append(
-                statistics.median(measured(job, place, n_resamples)["seconds"] for _ in range(3))
-            )
-        at = [size if "rows," in what else n for size, n in points]
+            runs = [measured(job, place, n_resamples)["seconds"] for _ in range(repeats)]
+            seconds.append(statistics.median(runs))
         shown = ", ".join(f"{n:.0e}: {s:.3g} s" for n, s in zip(at, seconds, strict=True))
         yield f"{job} against {what}: slope {slope(at, seconds):.2f} ({shown})"
 
@@ -210,7 +209,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.slopes:
         for job in given.jobs:
-            for line in _slopes(given.folder, given.rows, job):
+            for line in _slopes(given.folder, given.rows, job, given.repeats):
                 print(line, flush=True)
         return
     place = write(given.folder, given.rows)
