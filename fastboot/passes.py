@@ -1,8 +1,9 @@
 """Passes over a source: its rows are counted, cut into extents, and a task is done for each.
 
-Fragments are read where the tasks run. Two things are read here and sent: what gives its rows only
-from the first to the last, and files that a task would read from their start for a few rows far
-down, such as one large CSV.
+Fragments are read where the tasks run. Three things are read here and sent: what gives its rows
+only from the first to the last; files that a task would read from their start for a few rows far
+down, such as one large CSV; and tables of a few million rows, for draws, that would not be tasks
+enough for all workers.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ Dispatch = Callable[[Iterable[Callable[[], Any]]], Generator[Any, None, None]]
 
 # Blocks of an extent: a million rows are read in 10 ms and drawn 1,000 times in half a second.
 _EXTENT = 16
+# Extents for each worker that draws, at least: they end within a quarter of the time.
+_SHARES = 4
+# How often tasks may read the rows of a pass in all: they skip rows at the start of a piece. Rows
+# that are sent to an executor cost more than such reading.
+_READ_HERE = 2
+_READ_THERE = 5
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,7 @@ class Scan:
         self._n_blocks = _EXTENT if reading.keys is None else GROUP_BLOCK // BLOCK
         self._pieces = source.fragments
         self._extents: list[Extent] | None = None
+        self._counts: list[int] = []
         self._row_bytes = 0.0
         if self._pieces is None:
             self._pieces = (_Stream(source),)
@@ -89,12 +97,9 @@ class Scan:
         if source.filtered or reading.omit or None in counts:
             counts = self._counted()
         self.n_rows = sum(counts)
-        extents = extents_of(self._pieces, counts, self._n_blocks)
-        # Rows that tasks would read for nothing.
-        if sum(extent.skip for extent in extents) <= self.n_rows:
-            self._extents = extents
-        else:
-            self._row_bytes = sum(piece.n_bytes or 0 for piece in self._pieces) / self.n_rows
+        self._counts = counts
+        self._extents = self._cut(self._n_blocks, _READ_HERE)
+        self._row_bytes = sum(piece.n_bytes or 0 for piece in self._pieces) / max(1, self.n_rows)
 
     def _counted(self) -> list[int]:
         """Count the rows of all pieces; refuse columns whose kind only rows tell."""
@@ -128,11 +133,45 @@ class Scan:
         """
         if self._extents is not None:
             yield from self._extents
+        else:
+            yield from self._held(self._n_blocks)
+
+    def shares(self, n_workers: int, *, sent: bool) -> Generator[Extent, None, None]:
+        """Yield extents for work that takes longer than reading, small enough for all workers.
+
+        Parameters
+        ----------
+        n_workers
+            Workers.
+        sent
+            They are elsewhere.
+
+        Raises
+        ------
+        ValueError
+            As `extents`.
+        """
+        assert self.n_rows is not None
+        n_blocks = max(1, -(-self.n_rows // BLOCK) // (_SHARES * n_workers))
+        if n_blocks >= self._n_blocks:
+            yield from self.extents()
             return
+        extents = None
+        if self._counts:
+            extents = self._cut(n_blocks, _READ_THERE if sent else _READ_HERE)
+        yield from self._held(n_blocks) if extents is None else extents
+
+    def _cut(self, n_blocks: int, n_reads: int) -> list[Extent] | None:
+        """Return extents of the pieces, None where rows would be read more than so often."""
+        extents = extents_of(self._pieces, self._counts, n_blocks)
+        n_read = sum(extent.skip + extent.n_rows for extent in extents)
+        return extents if n_read <= n_reads * sum(self._counts) else None
+
+    def _held(self, n_blocks: int) -> Generator[Extent, None, None]:
         dropped: list[int] = []
         n_rows = 0
         with closing(self._parts(dropped)) as parts:
-            for extent in held_extents(parts, self._n_blocks, self._row_bytes):
+            for extent in held_extents(parts, n_blocks, self._row_bytes):
                 n_rows += extent.n_rows
                 self._check(n_rows, at_end=False)
                 yield extent

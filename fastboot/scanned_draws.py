@@ -36,6 +36,15 @@ __all__ = ["draw_sample", "swap_sample"]
 Floats = NDArray[np.float64]
 
 
+# Where an executor has them.
+_WORKERS = 16
+
+
+def _blocks(sample: ScannedSample, run: Run) -> Generator[ReadUnits, None, None]:
+    sent = run.executor is not None
+    return sample.blocks(_WORKERS if sent else run.n_threads, sent=sent)
+
+
 def draw_sample(
     sample: ScannedSample, run: Run, asked: Callable[[Units], tuple[bool, bool]]
 ) -> Found:
@@ -58,7 +67,7 @@ def draw_sample(
         return draw_blocks(
             target,
             units,
-            sample.blocks(),
+            _blocks(sample, run),
             draw,
             n_units,
             run,
@@ -151,7 +160,7 @@ def _differing(sample: ScannedSample, run: Run) -> Generator[HeldUnits, None, No
     """Yield the rows that differ, in blocks of their own."""
     shape = sample.units
     waiting, number, n_bytes = np.empty((shape.n_sums, 0)), 0, 0
-    with closing(sample.blocks()) as blocks:
+    with closing(_blocks(sample, run)) as blocks:
         tasks = map(Compaction, blocks if sample.n_differing else ())
         results = in_order(tasks, executor=run.executor, n_threads=run.n_threads)
         with closing(results):

@@ -141,12 +141,12 @@ class ScannedSample(Sample):
         """Return the classes of distinct rows, of the terms that were tabulated."""
         return of_table(terms, constants, self.wanted, table, int(table.counts.sum()))
 
-    def blocks(self) -> Generator[ReadUnits, None, None]:
-        """Yield the units, extent by extent, to be read where they are drawn."""
+    def blocks(self, n_workers: int, *, sent: bool) -> Generator[ReadUnits, None, None]:
+        """Yield the units, extent by extent, to be read where they are drawn; see `Scan.shares`."""
         assert isinstance(self.units, SurveyedUnits)
         drawn = tuple((self.change or self.target).terms)
         self.scan.n_passes += 1
-        with closing(self.scan.extents()) as extents:
+        with closing(self.scan.shares(n_workers, sent=sent)) as extents:
             for extent in extents:
                 yield ReadUnits(self.scan.reading, extent, self.terms, drawn, self.units.constants)
 
