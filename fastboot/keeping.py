@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -208,6 +208,13 @@ def extender(
         arguments["checkpoint"] = None
 
     def again(n_resamples: int, seed: int, known: Mapping[str, tuple[Floats, Floats]]) -> Any:
+        data = arguments["data"]
+        if isinstance(data, Iterator):
+            raise ValueError(
+                f"`data` is a {type(data).__name__}, a stream that has been read; to extend a "
+                "result, call the procedure with what can be read again: a table, a file, or a "
+                "function that opens the stream"
+            )
         asked = arguments | {"n_resamples": n_resamples, "rng": seed}
         if asked["checkpoint"] is None:
             asked["checkpoint"] = KnownReplicates(known)

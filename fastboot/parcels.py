@@ -131,7 +131,7 @@ def dask_submit(client: Any, submit: Callable[..., Any]) -> Callable[[Callable[[
         # Arrays in memory are what is asked for; to advise against them helps nobody.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
             if not getattr(task, "alike", False):
-                return submit(pickle.loads, pickle.dumps(running), key=key())
+                return submit(pickle.loads, pickle.dumps(running, protocol=5), key=key())
             buffers: list[pickle.PickleBuffer] = []
             call = pickle.dumps(running, protocol=5, buffer_callback=buffers.append)
             if arrays is None:

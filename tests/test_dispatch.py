@@ -62,7 +62,7 @@ def client() -> Iterator[distributed.Client]:
             processes=True,
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=50,
         ) as cluster,
         distributed.Client(cluster) as client,
@@ -479,14 +479,13 @@ def test_error__unknown_to_workers(
     assert [9] == run([Square(3)], executor=pool)
 
 
-class Spread:
-    """A task of many that hold one array."""
+class Element:
+    """A task that holds an array, as others may."""
 
-    alike = True
-
-    def __init__(self, array: np.ndarray[Any, Any], number: int) -> None:
+    def __init__(self, array: np.ndarray[Any, Any], number: int, *, alike: bool) -> None:
         self._array = array
         self._number = number
+        self.alike = alike
 
     def __call__(self) -> tuple[bool, float]:
         """Return whether the array can be written to, and one of its numbers."""
@@ -494,11 +493,12 @@ class Spread:
 
 
 @PROCESSES
-def test_in_order__arrays(executor: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("alike", [False, True])
+def test_in_order__arrays(alike: bool, executor: str, request: pytest.FixtureRequest) -> None:
     """They arrive read-only; those that tasks have in common are sent to Dask once, unwarned."""
     array = np.arange(1_500_000.0)  # 12 MB: Dask warns from 10 MB on
     pool = request.getfixturevalue(executor)
-    found = run([Spread(array, number) for number in range(3)], executor=pool)
+    found = run([Element(array, number, alike=alike) for number in range(3)], executor=pool)
     assert [(False, float(number)) for number in range(3)] == found
 
 
@@ -515,7 +515,7 @@ def test_dask__arrays_are_sent_once(
 
     monkeypatch.setattr(client, "submit", counting)
     array = np.zeros(100_000)
-    run([Spread(array, number) for number in range(5)], executor=client)
+    run([Element(array, number, alike=True) for number in range(5)], executor=client)
     first, *others = sent
     assert first > array.nbytes
     assert 5 == len(others)
