@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -460,9 +459,7 @@ def test_weights__zero() -> None:
     whole = of_columns(a=table()["a"], weight=weights)
     with files(whole, 60_000, size=9_000) as data:
         for one in (whole, data):
-            with pytest.raises(
-                ValueError, match="^`weights` are all 0; at least one row must count$"
-            ):
+            with pytest.raises(ValueError, match=r"^`weights` are all 0; at least one row must"):
                 fb.bootstrap("a", data=one, weights="weight", **OPTIONS)
     weights[150_000:] = 1.5
     whole = of_columns(a=table()["a"], weight=weights)
