@@ -199,10 +199,7 @@ def scan(
     compile_kernels(grouped=keys is not None)
     learned = learn(scanned, statistics)
     terms = RowTerms(_bound(statistics, learned.columns, alike, mixed=mixed), bool(own))
-    if learned.rows is None:
-        block = scanned.first_block(terms.by_statistic)
-    else:
-        block = terms.by_statistic(learned.rows)
+    block, learned = _some_terms(scanned, terms, learned)
     if block is None or (scanned.n_rows is not None and scanned.n_rows < BLOCK):
         return None
     if mixed and any(isinstance(term, Tally) for term in chain(*block)):
@@ -221,10 +218,6 @@ def scan(
     if weights is not None and not known.size(named.raw[-1]):
         raise ValueError("`weights` are all 0; at least one row must count")
     plan.known.append(known)
-    # A number that is one system's and not the other's makes every row differ.
-    moved = plan.change is not None and any(
-        isinstance(term, float) and term != 0.0 for term in plan.change.terms
-    )
     groups = None if merge is None else merge.finish()
     shape = units_of_survey(plan.target, plan.wanted, found, groups, known)
     units = shape
@@ -237,7 +230,7 @@ def scan(
         scan=scanned, terms=terms, change=plan.change, known=known, wanted=plan.wanted,
         target=estimand(questions(named.bounds), found.n_rows, known.size),
         shape=shape, units=units, table=found.table,
-        n_differing=found.n_rows if moved else found.n_differing,
+        n_differing=found.n_rows if plan.moves_all else found.n_differing,
     )  # fmt: skip
 
 
@@ -260,6 +253,18 @@ def _bound(
     return tuple(bound)
 
 
+def _some_terms(
+    scanned: Scan, terms: RowTerms, learned: Learned
+) -> tuple[Sequence[Sequence[Term]] | None, Learned]:
+    """Return the terms of the distinct rows, or of a block; None where there is less than one."""
+    if learned.rows is not None:
+        try:
+            return terms.by_statistic(learned.rows), learned
+        except (TypeError, ValueError):  # looked for where it lies: in all rows
+            learned = learned._replace(rows=None, counts=None)
+    return scanned.first_block(terms.by_statistic), learned
+
+
 def _equal(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:
     """Return the pairs of places of terms that are equal in a block."""
     arrays = [place for place, term in enumerate(terms) if not isinstance(term, float)]
@@ -278,6 +283,12 @@ class _Plan(NamedTuple):
     target: Estimand
     change: Estimand | None
     known: list[KnownSums]
+
+    @property
+    def moves_all(self) -> bool:
+        """Whether each row differs: a number of one system is another of the other."""
+        terms = () if self.change is None else self.change.terms
+        return any(isinstance(term, float) and term != 0.0 for term in terms)
 
     @classmethod
     def of(cls, named: _Named, questions: Questions, *, mixed: bool, digested: bool) -> _Plan:
