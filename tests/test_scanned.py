@@ -443,6 +443,89 @@ def test_labels__in_the_last_file(statistic: fb.Additive) -> None:
         same(single(statistic).call, whole, data)
 
 
+def sorted_table() -> pa.Table:
+    """Return rows sorted by nearly every column: blocks are as different as can be."""
+    rng = np.random.default_rng(SEED)
+    n = 140_000
+    bees = np.array(["ant", "bee", "cow", "doe"])
+    answers = np.array(["The cat", "a dog!", "eel", "x y z"])
+    gold = np.sort(rng.integers(0, 4, n))
+    shares = rng.dirichlet([1, 1, 1, 1], n)
+    columns: dict[str, Any] = {
+        "gold": bees[gold],
+        "said": bees[np.where(rng.random(n) < 0.8, gold, rng.integers(0, 4, n))],
+        "y": np.sort(rng.integers(0, 2, n)),
+        "p": rng.random(n),
+        "v": np.sort(np.exp(rng.normal(size=n))) + 0.1,
+        "w": np.sort(rng.integers(0, 3, n)),
+        "winner": np.array(["a", "b", "tie"])[np.sort(rng.integers(0, 3, n))],
+        "winner too": np.array(["a", "b", "tie"])[rng.integers(0, 3, n)],
+        "answer": answers[np.sort(rng.integers(0, 4, n))],
+        "guess": answers[rng.integers(0, 4, n)],
+        "or": pa.array([None] * 100_000 + ["dog"] * (n - 100_000), pa.string()),
+        "tries": np.full(n, 10),
+        "right": np.sort(rng.integers(0, 11, n)),
+        "few": rng.integers(0, 5, n),
+    }
+    columns |= {f"p{k}": shares[:, k] for k in range(4)}
+    for order in range(1, 9):
+        columns[f"match_{order}"] = np.sort(rng.integers(0, 2, n))
+        columns[f"hypothesis_{order}"] = columns[f"reference_{order}"] = rng.integers(1, 9, n)
+    return pa.table(columns)
+
+
+PROBABILITIES: dict[str, Any] = {
+    "score": ["p0", "p1", "p2", "p3"], "labels": ["ant", "bee", "cow", "doe"],
+}  # fmt: skip
+STATISTICS = [
+    fb.agreement("gold", "said"),
+    fb.balanced_accuracy("gold", "said"),
+    fb.brier_score("gold", **PROBABILITIES),
+    fb.brier_score("y", "p"),
+    fb.calibration_error("gold", **PROBABILITIES),
+    fb.chrf(),
+    fb.chrf(word_order=2),
+    fb.coverage("p", threshold=0.5),
+    fb.exact_match("answer", "guess", more_gold=["or"]),
+    fb.f_score("gold", "said", average="micro"),
+    fb.f_score("gold", "said", average="weighted"),
+    fb.f_score(tp="few", fp="tries", fn="right"),
+    fb.geometric_mean("v", weights="w"),
+    fb.harmonic_mean("v"),
+    fb.jaccard("gold", "said", pos_label="doe"),
+    fb.log_loss("gold", **PROBABILITIES),
+    fb.mae("p", "v"),
+    fb.mean_cost("gold", "said", "p", threshold=0.5, review_cost=0.2),
+    fb.pass_at_k("tries", "right", k=3),
+    fb.r_squared("v", "p"),
+    fb.selective_risk("gold", "said", "p", threshold=0.5),
+    fb.skewness("v"),
+    fb.specificity("gold", "said", average="macro"),
+    fb.ter("few", "tries"),
+    fb.token_f1("answer", "guess", more_gold=["or"]),
+    fb.total("v"),
+    fb.win_rate("winner"),
+    fb.win_rate("winner", "winner too"),
+    fb.word_error_rate("right", "tries"),
+]
+
+
+@pytest.fixture(scope="module")
+def sorted_files() -> Iterator[tuple[pa.Table, str]]:
+    """Write sorted rows to files."""
+    whole = sorted_table()
+    with files(whole, 60_000, 123_456, size=50_000) as data:
+        yield whole, data
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=str)
+def test_statistics__sorted_rows(
+    statistic: fb.Additive, sorted_files: tuple[pa.Table, str]
+) -> None:
+    """What a statistic makes of a row does not depend on the rows of its block."""
+    same(single(statistic, method="bca").call, *sorted_files)
+
+
 def test_labels__all_known_from_one_pass() -> None:
     """Where few rows differ, labels are read once; the note on reading says so."""
     whole = table().select(["gold", "said", "a"])

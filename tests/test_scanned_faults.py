@@ -258,6 +258,25 @@ def test_values__after_rows_to_omit(folder: Path, refused: Refuse) -> None:
     )
 
 
+def test_values__of_labels(folder: Path, refused: Refuse) -> None:
+    """Labels are counted before anything is made of them; rows are looked for then."""
+    rng = np.random.default_rng(SEED)
+    for number in range(2):
+        winners = np.array(["a", "b", "tie"])[rng.integers(0, 3, SIZE)].tolist()
+        if number:
+            winners[50_000] = "nobody"
+        rows = pa.table({"winner": winners, "gold": winners})
+        write(rows, folder / f"{number}.parquet", GROUP)
+    asked = {"wins": fb.win_rate("winner"), "F": fb.f_score("gold", "winner", average="macro")}
+    refused(
+        lambda **how: fb.bootstrap(asked, **how),
+        ValueError,
+        "`first_order` (column 'winner') has 1 label other than 'a', 'b', 'tie' (first at row "
+        "8,928: 'nobody'); say with win=, loss= and tie= what they mean."
+        + in_part(folder, 1, "row groups 0 to 1", "41,072"),
+    )
+
+
 def test_values__of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A function that opens readers has rows, and these are closed."""
     columns = columns_of(0)
