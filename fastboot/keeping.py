@@ -348,7 +348,7 @@ def _digest(
     given += [array for one in layouts for array in (one.unit_of_row, one.offsets)]
     given += [arrangement.layout.cell_of_part, *(codes for codes, _ in arrangement.factors)]
     if units is not None:
-        given += [units.varying, *units.entries, units.counts]
+        given += [units.varying, *units.entries]
     weighted = [one for question in questions for one in question.bounds if not one.terms]
     if weighted:
         given += [sample.factors, *(column for one in weighted for column in one.columns)]

@@ -186,6 +186,17 @@ def test_checkpoint__slices_interrupted(tmp_path: Path) -> None:
     assert bits(asked(n_resamples=LONG, checkpoint=tmp_path)) == whole("slices", LONG)
 
 
+def test_checkpoint__gaps(tmp_path: Path) -> None:
+    """Parts that are missing, as where jobs share a directory, are filled where they belong."""
+    asked = of("mean difference")
+    asked(n_resamples=SHORT, checkpoint=tmp_path)
+    asked(n_resamples=LONG, checkpoint=tmp_path)
+    (tmp_path / "replicates-000000000-000000050.parquet").unlink()
+    assert stored(tmp_path) == [(SHORT, SHORT + 64), (SHORT + 64, LONG)]
+    found = asked(n_resamples=LONG + 9, checkpoint=tmp_path)
+    assert bits(found) == whole("mean difference", LONG + 9)
+
+
 KILLED = """
 import sys
 from pathlib import Path
@@ -278,6 +289,8 @@ ROWS: dict[str, Any] = {
     "b": [2.0, 1.0, 4.0, 5.0, 7.0, 8.0],
     "g": [1, 1, 2, 2, 3, 3],
     "h": [1, 1, 2, 3, 3, 3],
+    "s": [1, 1, 1, 1, 2, 2],
+    "c": [1, 2, 1, 2, 1, 2],
     "w": [1.0, 2.0, 1.0, 2.0, 1.0, 2.0],
 }
 RUN: dict[str, Any] = {"data": ROWS, "rng": 0, "n_resamples": 9}
@@ -303,15 +316,22 @@ def with_column(**columns: list[Any]) -> dict[str, Any]:
         ("a", {}, None, {"weights": "w"}, ["weights", "data", "estimates"]),
         ("a", {"weights": "w"}, None, with_column(w=[2.0] * 6), ["data", "estimates"]),
         ("a", {}, None, {"strata": "g"}, ["strata", "data"]),
-        # The same values in the same order, in other strata.
-        ("a", {"strata": "g"}, None, with_column(g=[1, 1, 1, 2, 2, 2]), ["data"]),
+        # The same values in the same order, in other strata; in the same, of other slices.
+        ("a", {"strata": "g"}, None, with_column(g=[1, 1, 1, 2, 2, 3]), ["data"]),
+        ("a", {"strata": "g", "by": "s"}, None, with_column(s=[1, 1, 2, 2, 2, 2]),
+         ["data", "estimates"]),
         ("a", {"groups": "g", "levels": "nested"}, None, with_column(g=[1, 1, 1, 2, 3, 3]),
          ["data"]),
+        ("a", {"groups": ["g", "c"], "levels": "crossed"}, None,
+         with_column(g=[1, 1, 1, 2, 2, 2], c=[1, 2, 3, 1, 2, 3]), ["data"]),
         ("a", {}, None, {"scheme": "bayesian"}, ["scheme"]),
         ("a", {}, None, {"scheme": "moving", "block_length": 2}, ["scheme", "block_length"]),
         ("a", {}, None, {"n_drawn": 4}, ["n_drawn"]),
         ("a", {}, None, {"path": "weights"}, ["path"]),
         ("a", {}, None, {"method": "studentized"}, ["replicates"]),
+        # The same rows in another order.
+        (fb.confusion_cells("g", "h"), {}, None,
+         with_column(g=[3, 3, 2, 2, 1, 1], h=[3, 3, 3, 2, 1, 1]), ["data"]),
         (fb.median("a"), {}, None, with_column(a=[1.0, 2.0, 3.0, 5.0, 8.0, 9.5]), ["data"]),
         (fb.median("a"), {"groups": "g"}, None, with_column(g=[1, 1, 2, 3, 3, 3]), ["data"]),
         (fb.median("a"), {"weights": "w"}, None, with_column(w=[3.0] * 6),
@@ -330,10 +350,11 @@ def test_checkpoint__refused(
     """What another run has stored is no use; the message names what differs, and nothing else."""
     first = RUN | options
     fb.bootstrap(statistic, **first, checkpoint=tmp_path)
+    before = stored(tmp_path)
     with pytest.raises(ValueError, match=r"^checkpoint='.*' belongs to another run: ") as raised:
         fb.bootstrap(other or statistic, **(first | changes), checkpoint=tmp_path)
     assert names_in(raised.value) == named
-    assert stored(tmp_path) == [(0, 9)]
+    assert stored(tmp_path) == before
 
 
 def names_in(error: Exception) -> list[str]:
@@ -692,7 +713,8 @@ def test_result__holds_no_more_than_arguments(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(module, "gather", watched)
     result = fb.bootstrap("a", data=few_rows(), rng=0, n_resamples=20)
-    replicates = weakref.ref(result.replicates)
+    assert result.replicates.base is not None  # owns the memory
+    replicates = weakref.ref(result.replicates.base)
     gc.collect()
     assert len(samples) == 1
     assert samples[0]() is None

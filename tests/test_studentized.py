@@ -297,6 +297,21 @@ def test_unpaired__difference() -> None:
     assert result.analytic_errors.degrees_of_freedom == 48
 
 
+@pytest.mark.parametrize("column", ["a", "x"])
+def test_result__beside_its_errors(column: str) -> None:
+    """All else is as without them: of classes too, which carry the second moments along."""
+    rng = np.random.default_rng(5)
+    data = {"a": rng.normal(size=400), "x": rng.integers(0, 2, 400), "y": rng.normal(size=400)}
+    statistic = {"a": fb.ratio("a", "y"), "x": fb.mean("x")}[column]
+    with_errors, without = (
+        fb.bootstrap(statistic, data=data, rng=1, n_resamples=50, method=method)
+        for method in ("studentized", "percentile")
+    )
+    for name in ("path", "estimate", "analytic_errors", "acceleration", "rounding"):
+        assert getattr(with_errors, name) == getattr(without, name)
+    assert with_errors.replicates == pytest.approx(without.replicates)
+
+
 def test_interval__from_its_parts() -> None:
     """The interval is that of the replicates and their errors; other levels can be asked for."""
     x = columns(40)[0]
