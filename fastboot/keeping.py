@@ -210,7 +210,7 @@ def extender(
     def again(n_resamples: int, seed: int, known: Mapping[str, tuple[Floats, Floats]]) -> Any:
         data = arguments["data"]
         if isinstance(data, Iterator):
-            raise ValueError(
+            raise TypeError(
                 f"`data` is a {type(data).__name__}, a stream that has been read; to extend a "
                 "result, call the procedure with what can be read again: a table, a file, or a "
                 "function that opens the stream"

@@ -170,6 +170,7 @@ class MeasureRows:
         return type(self), (self._bounds, self.rows)
 
     def __call__(self, first: int, weights: Floats) -> list[Floats]:
+        """Return the values, see `Measure`."""
         spread = self.rows.spread(weights) if self._measured else weights
         return [one.values(first, spread, self.rows.offsets) for one in self._measured]
 
@@ -203,6 +204,7 @@ class MeasureExchanged:
         return type(self), self._made_of
 
     def __call__(self, first: int, weights: Floats) -> list[Floats]:
+        """Return the values, see `Measure`."""
         if not self._measured:
             return []
         spread = self._plain.spread(weights)

@@ -249,8 +249,8 @@ class Result(Tabular):
         Raises
         ------
         TypeError, ValueError
-            It is no whole number or less than there are; the data have changed; or the result was
-            pickled or taken from a table (extend the table).
+            It is no whole number or less than there are; the data have changed, or were a stream;
+            or the result was pickled or taken from a table (extend the table).
 
         Examples
         --------

@@ -637,7 +637,7 @@ def test_extend__stream() -> None:
         "procedure with what can be read again: a table, a file, or a function that opens the "
         "stream$"
     )
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(TypeError, match=message):
         result.extend(30)
     again = fb.bootstrap("a", data=lambda: few_rows().to_reader(500), rng=0, n_resamples=20)
     assert again.extend(30).replicates.tolist()[:20] == again.replicates.tolist()
