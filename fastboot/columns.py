@@ -4,8 +4,9 @@ Scores become read-only, contiguous float64; labels and keys become int64 codes.
 touched at the border only (`fastboot.files` finds the columns), so every kernel compiles once.
 
 All values pass the same stages: read the source and check one plain array (`fastboot.plain`), drop
-the rows with a missing value, encode. What is wrong is refused by name, count and first row (counted
-from 0). Clean float64 passes without a copy; nothing is ever written to the caller's memory.
+the rows with a missing value, encode. What is wrong is refused by name, count and first row
+(counted from 0). Clean float64 passes without a copy; nothing is ever written to the caller's
+memory.
 """
 
 from collections.abc import Sequence
