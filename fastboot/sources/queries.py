@@ -7,6 +7,7 @@ time: sort by an id where the engine does not promise an order.
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,7 +123,7 @@ class _Factory(Query):
     factory
         It.
     seen
-        The last reader that it returned.
+        A weak reference to the last reader that it returned.
     """
 
     factory: Callable[[], Any]
@@ -170,9 +171,9 @@ def open_factory(factory: Any) -> Opened:
 def _called(factory: Callable[[], Any], seen: list[Any]) -> Any:
     found = factory()
     if isinstance(found, pa.RecordBatchReader):
-        if seen and found is seen[-1]:
+        if seen and found is seen[-1]():
             raise ValueError("the function returned the same reader again; open a new one")
-        seen[:] = [found]
+        seen[:] = [weakref.ref(found)]  # closed, it still holds what it reads from
         return found
     if hasattr(found, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(found)
