@@ -205,14 +205,18 @@ VALUES: dict[str, tuple[Callable[..., Any], str, Any, type[Exception], str]] = {
 }  # fmt: skip
 
 
+# Where the third block begins, and in its last piece of three.
+@pytest.mark.parametrize("number, first", [(1, 41_072), (2, 0)])
 @pytest.mark.parametrize("n_threads", N_THREADS)
 @pytest.mark.parametrize("name", VALUES)
-def test_values__in_a_later_file(name: str, n_threads: int, folder: Path, refused: Refuse) -> None:
+def test_values__in_a_later_file(
+    name: str, n_threads: int, number: int, first: int, folder: Path, refused: Refuse
+) -> None:
     """Rows are counted from where the block meets the part of the file."""
+    assert (number, first) in {(1, 2 * BLOCK - SIZE), (2, 0)}
     call, column, value, kind, message = VALUES[name]
-    row = 2 * BLOCK - SIZE + 3
-    written(folder, spoiled(1, column, row, value))
-    where = in_part(folder, 1, "row groups 0 to 1", "41,072")
+    written(folder, spoiled(number, column, first + 3, value))
+    where = in_part(folder, number, "row groups 0 to 1", f"{first:,}" if first else "")
     refused(call, kind, message + where, n_threads=n_threads)
 
 
@@ -473,6 +477,32 @@ def test_stream__changes(n_more: int, tmp_path: Path, monkeypatch: pytest.Monkey
         fb.bootstrap("a", data=Changing(reader, change), n_threads=2, **OPTIONS)
 
 
+def test_stream__has_other_rows_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many rows as before, of which other numbers are left out."""
+    a = np.random.default_rng(SEED).normal(size=200_000)
+    missing = [5]
+
+    def reader() -> pa.RecordBatchReader:
+        values = a.copy()
+        values[: missing[0]] = np.nan
+        return pa.table({"a": values}).to_reader(40_000)
+
+    def change() -> None:
+        missing[0] = then[0]
+
+    then = [0]
+    for then[0], message in {
+        4: "`data` gave 199,995 rows and then at least 199,996; it must give the same rows",
+        6: "`data` gave 199,995 rows and then 199,994; it must give the same rows at every pass",
+    }.items():
+        missing[0] = 5
+        with (
+            nothing_left(tmp_path, tmp_path, monkeypatch),
+            pytest.raises(ValueError, match=f"^{message}"),
+        ):
+            fb.bootstrap("a", data=Changing(reader, change), nan_policy="omit", **OPTIONS)
+
+
 class Changing:
     """A function that changes something after the survey."""
 
@@ -541,9 +571,12 @@ def test_progress__raises_while_a_stream_is_open(
                     raise Told
 
             for n_threads in N_THREADS:
-                with nothing_left(tmp_path, tmp_path, monkeypatch), pytest.raises(Told):
+                with (
+                    nothing_left(tmp_path, tmp_path, monkeypatch),
+                    pytest.raises(Told) as caught,
+                ):
                     call(data=reader, n_threads=n_threads, progress=progress, **OPTIONS)
-                assert opened == []
+                assert opened == [], caught
 
 
 INTERRUPTED = """
@@ -552,9 +585,15 @@ import fastboot as fb
 
 folder, when, groups, n_threads = sys.argv[1], sys.argv[2], sys.argv[3] or None, int(sys.argv[4])
 
+calls = 0
+
 class Slow(fb.Ratio):
     def terms(self, values):
+        global calls
+        calls += 1
         if when == "survey":
+            if calls == 3:  # the first is for one block alone
+                print("working", flush=True)
             time.sleep(0.2)
         return values, 1.0
 
@@ -573,8 +612,6 @@ before = threading.active_count()
 if when == "draws":
     run(3)  # compiles
 try:
-    if when == "survey":
-        threading.Timer(0.3, print, ["working"], {"flush": True}).start()
     run(30_000, None if when == "survey" else progress)
     print(json.dumps([0.0, "was not stopped"]), flush=True)
 except KeyboardInterrupt:
