@@ -261,10 +261,12 @@ class FindClasses(_Kernel):
         members = np.empty(n_classes, np.int64)
         counts = np.zeros(n_classes, np.int64)
         table = np.empty(4 << n_classes.bit_length(), np.int64)
+        once = np.empty(0, np.int64)
 
         def call() -> None:
             table.fill(-1)
-            if find_classes(terms.view(np.uint64), np.empty(0, np.int64), table, members, counts) != n_classes:
+            found = find_classes(terms.view(np.uint64), once, table, members, counts)
+            if found != n_classes:
                 raise RuntimeError("the sample lacks a class")
 
         self.n = n_units

@@ -22,6 +22,7 @@ from fastboot.checkpoints import Checkpoint, Digest
 from fastboot.columns import Keys, Labels
 from fastboot.designs import Arrangement, Design
 from fastboot.paths import Replicates, Run
+from fastboot.progress import tell_read
 from fastboot.sample import Sample
 from fastboot.statistics.estimand import Question
 from fastboot.units import Units
@@ -298,10 +299,31 @@ def _next(n_done: int, step: int, seconds: float, before: float) -> tuple[int, f
     return (2 * step if rate < _WORTH * before else step), rate
 
 
-def _shifted(run: Run, done: int) -> Callable[[int, int], object] | None:
-    """Report the progress of a part as that of the whole."""
-    progress = run.progress
-    return None if progress is None else lambda more, _: progress(done + more, run.n_resamples)
+@dataclass(frozen=True)
+class _Shifted:
+    """Reports the progress of a part as that of the whole.
+
+    Attributes
+    ----------
+    progress
+        Of the whole.
+    done, total
+        Replicates before the part, and all.
+    """
+
+    progress: Progress
+    done: int
+    total: int
+
+    def __call__(self, more: int, _: int) -> None:
+        self.progress(self.done + more, self.total)
+
+    def read(self, n_bytes: int) -> None:
+        tell_read(self.progress, n_bytes)
+
+
+def _shifted(run: Run, done: int) -> _Shifted | None:
+    return None if run.progress is None else _Shifted(run.progress, done, run.n_resamples)
 
 
 def facts_of(

@@ -322,11 +322,14 @@ def test_poisson_rate__room(n: int) -> None:
     assert rate == 0.0 or (1.0 - rate) * units >= 2.0 * spread
 
 
+ONCE = np.empty(0, np.int64)  # every unit counts once
+
+
 def test_find_classes__numbers_in_order_of_first_appearance() -> None:
     """Classes are numbered as they come, with their first unit and multiplicity."""
     values = np.array([[3.0, 1.0, 3.0, 2.0, 1.0, 3.0], [0.0, 0.0, 0.0, 5.0, 0.0, 1.0]])
     members, counts = np.zeros(6, np.int64), np.zeros(6, np.int64)
-    n = find_classes(values.view(np.uint64), np.empty(0, np.int64), np.full(16, -1), members, counts)
+    n = find_classes(values.view(np.uint64), ONCE, np.full(16, -1), members, counts)
     assert (n, members[:n].tolist(), counts[:n].tolist()) == (4, [0, 1, 3, 5], [2, 2, 1, 1])
 
 
@@ -334,7 +337,7 @@ def test_find_classes__too_many() -> None:
     """More classes than asked for end the search."""
     values = np.arange(10.0).reshape(1, 10)
     members, counts = np.zeros(9, np.int64), np.zeros(9, np.int64)
-    assert find_classes(values.view(np.uint64), np.empty(0, np.int64), np.full(64, -1), members, counts) == -1
+    assert find_classes(values.view(np.uint64), ONCE, np.full(64, -1), members, counts) == -1
 
 
 @pytest.mark.parametrize("path", BOOTSTRAP_PATHS)

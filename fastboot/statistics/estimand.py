@@ -110,9 +110,7 @@ class _OfSums:
     statistic: Additive
     places: tuple[int, ...]
 
-    def __call__(
-        self, sums: Sequence[Any], _: Sequence[Any], shape: tuple[int, ...]
-    ) -> Floats:
+    def __call__(self, sums: Sequence[Any], _: Sequence[Any], shape: tuple[int, ...]) -> Floats:
         return evaluate(self.statistic, [sums[place] for place in self.places], shape)
 
 
@@ -193,9 +191,7 @@ class _Builder:
         return _OfWeights(len(self.weighted) - 1)
 
 
-def estimand(
-    questions: Sequence[Question], n_rows: int, size: Size | None = None
-) -> Estimand:
+def estimand(questions: Sequence[Question], n_rows: int, size: Size | None = None) -> Estimand:
     """Put questions together.
 
     Parameters
