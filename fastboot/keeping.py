@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fastboot.checkpoints import Checkpoint, Digest
 from fastboot.columns import Keys, Labels
 from fastboot.designs import Arrangement, Design
+from fastboot.engine import Progress
 from fastboot.paths import Replicates, Run
 from fastboot.progress import tell_read
 from fastboot.sample import Sample

@@ -705,6 +705,19 @@ def test_progress(name: str, n_threads: int) -> None:
     assert 0 < meter.bytes[0] <= meter.bytes[-1] < 5 * size
 
 
+def test_progress__of_a_checkpoint(tmp_path: Path) -> None:
+    """Bytes of the draws are told there too."""
+    whole = table().select(["a", "b"])
+    meters = []
+    with files(whole, 60_000, size=50_000) as data:
+        own: list[dict[str, Any]] = [{}, {"checkpoint": tmp_path / "replicates"}]
+        for options in own:
+            meters.append(Meter())
+            fb.paired_bootstrap("a", "b", data=data, **OPTIONS, **options, progress=meters[-1])
+    assert meters[0].bytes[-1] == meters[1].bytes[-1]
+    assert meters[1].done[-1] == (OPTIONS["n_resamples"], OPTIONS["n_resamples"])
+
+
 # What needs all rows is loaded, from files too.
 
 LOADED = {
