@@ -19,19 +19,26 @@ __all__ = ["Scanned", "difference", "evaluated"]
 
 
 @dataclass(frozen=True)
+class _Number:
+    """What all rows have: not the place of a term, which may be an equal number."""
+
+    value: float
+
+
+@dataclass(frozen=True)
 class Scanned:
     """A term of rows that are not in memory.
 
     Attributes
     ----------
     place
-        Its number among the terms of all statistics; or a number that all rows have.
+        Its number among the terms of all statistics; or what all rows have.
     less
         What is subtracted from it, likewise; None for the term itself.
     """
 
-    place: int | float
-    less: int | float | None = None
+    place: int | _Number
+    less: int | _Number | None = None
 
 
 def difference(x: Any, y: Any) -> Any:
@@ -42,21 +49,19 @@ def difference(x: Any, y: Any) -> Any:
     return gap if isinstance(gap, np.ndarray) else float(gap)
 
 
-def _operand(term: Scanned | float) -> int | float:
-    if not isinstance(term, Scanned):
-        return float(term)
-    return term.place
+def _operand(term: Scanned | float) -> int | _Number:
+    return term.place if isinstance(term, Scanned) else _Number(float(term))
 
 
 def evaluated(term: Any, terms: Sequence[Term]) -> Any:
     """Return a named term of one block, whose terms these are."""
     if isinstance(term, Tally) and isinstance(term.codes, Scanned):
-        return terms[int(term.codes.place)]
+        return _value(term.codes.place, terms)
     if not isinstance(term, Scanned):
         return term
     left = _value(term.place, terms)
     return left if term.less is None else difference(left, _value(term.less, terms))
 
 
-def _value(operand: float, terms: Sequence[Term]) -> Any:
-    return terms[operand] if isinstance(operand, int) else operand
+def _value(operand: int | _Number, terms: Sequence[Term]) -> Any:
+    return operand.value if isinstance(operand, _Number) else terms[operand]

@@ -8,9 +8,9 @@ before that. A term is only a name here (:mod:`fastboot.scanned`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from fastboot.learning import Learned, learn
 from fastboot.passes import Dispatch, Scan
 from fastboot.row_terms import ReadUnits, RowTerms
 from fastboot.sample import Sample, measured_alike
-from fastboot.scanned import Scanned
+from fastboot.scanned import Scanned, evaluated
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound, rehearse
@@ -209,26 +209,28 @@ def scan(
     equal = _equal(list(chain(*block)))
     while True:
         named = _Named.of(terms.statistics, block, equal)
-        plan = _Plan.of(named, questions, mixed=mixed, digested=digested)
-        found, merge = _surveyed(scanned, terms, plan.wanted, learned)
+        wanted = _Plan.of(named, questions, {}, mixed=mixed).wanted(block, digested=digested)
+        found, merge = _surveyed(scanned, terms, wanted, learned)
         if found.equal == equal:
             break
         equal = found.equal  # what seemed equal in the first block is not
-    known = KnownSums(plan.wanted, found)
+    names = wanted.names(found.alike)
+    plan = _Plan.of(named, questions, names, mixed=mixed)
+    known = KnownSums(wanted, found)
     if weights is not None and not known.size(named.raw[-1]):
         raise ValueError("`weights` are all 0; at least one row must count")
     plan.known.append(known)
     groups = None if merge is None else merge.finish()
-    shape = units_of_survey(plan.target, plan.wanted, found, groups, known)
+    shape = units_of_survey(plan.target, wanted, found, groups, known)
     units = shape
     if plan.change is not None:
-        units = units_of_survey(plan.change, plan.wanted, found, groups, known, drawn_vary=True)
+        units = units_of_survey(plan.change, wanted, found, groups, known, drawn_vary=True)
     return ScannedSample(
         named.bounds, found.n_rows, scanned.n_dropped, None, None, design, (),
         weights="" if weights is None else words(weights),
         digest=np.frombuffer("".join(found.digests).encode(), np.uint8) if digested else None,
-        scan=scanned, terms=terms, change=plan.change, known=known, wanted=plan.wanted,
-        target=estimand(questions(named.bounds), found.n_rows, known.size),
+        scan=scanned, terms=terms, change=plan.change, known=known, wanted=wanted,
+        target=estimand(questions(named.bounds), found.n_rows, known.size, names),
         shape=shape, units=units, table=found.table,
         n_differing=found.n_rows if plan.moves_all else found.n_differing,
     )  # fmt: skip
@@ -272,17 +274,32 @@ def _equal(terms: Sequence[Term]) -> frozenset[tuple[int, int]]:
 
 
 class _Plan(NamedTuple):
-    """What is to be found out and for what.
+    """What is asked of terms by name.
 
-    wanted : for a survey
+    named : the terms
     target, change : see `ScannedSample`
     known : what was found, once it is: `change` asks for totals
     """
 
-    wanted: Wanted
+    named: _Named
     target: Estimand
     change: Estimand | None
     known: list[KnownSums]
+
+    @classmethod
+    def of(
+        cls, named: _Named, questions: Questions, names: Mapping[Scanned, Any], *, mixed: bool
+    ) -> _Plan:
+        """Put questions together; `names` as in `estimand`."""
+        asked = questions(named.bounds)
+        known: list[KnownSums] = []
+        target = estimand(asked, 0, lambda _: 0.0, names)
+        change = None
+        if mixed:
+            change = moves(
+                asked, lambda terms: [known[0].total(term) for term in terms], lambda _: 0.0, names
+            )
+        return cls(named, target, change, known)
 
     @property
     def moves_all(self) -> bool:
@@ -290,28 +307,22 @@ class _Plan(NamedTuple):
         terms = () if self.change is None else self.change.terms
         return any(isinstance(term, float) and term != 0.0 for term in terms)
 
-    @classmethod
-    def of(cls, named: _Named, questions: Questions, *, mixed: bool, digested: bool) -> _Plan:
-        """Plan the survey of these terms."""
-        asked = questions(named.bounds)
-        known: list[KnownSums] = []
-        target = estimand(asked, 0, lambda _: 0.0)
-        change = None
-        if mixed:
-            change = moves(
-                asked, lambda terms: [known[0].total(term) for term in terms], lambda _: 0.0
-            )
-        raw = _read(named.raw)
+    def wanted(self, block: Sequence[Sequence[Term]], *, digested: bool) -> Wanted:
+        """Return what a survey is to find out, of terms like these of one block."""
+        target, change, raw = self.target, self.change, _read(self.named.raw)
         wanted = Wanted(
             summed=_read([*raw, *target.terms, *(() if change is None else change.terms)]),
             sized=tuple(term for term in raw if isinstance(term, Scanned)),
             drawn=_read((target if change is None else change).terms),
             beside=() if change is None else _read(target.terms),
-            equal=tuple(sorted(named.equal)),
-            swapped=mixed,
+            equal=tuple(sorted(self.named.equal)),
+            alike=(),
+            swapped=change is not None,
             digested=digested,
         )
-        return cls(wanted, target, change, known)
+        own = list(chain(*block))
+        alike = _equal([evaluated(term, own) for term in wanted.arrays])
+        return replace(wanted, alike=tuple(sorted(alike)))
 
 
 def _read(terms: Iterable[Any]) -> tuple[Any, ...]:

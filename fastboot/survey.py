@@ -7,7 +7,7 @@ counts as long as these are few.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -47,6 +47,8 @@ class Wanted:
         More of which constants, or sums of groups, are to be found.
     equal
         Pairs of numbers of terms that are equal, as far as one knows.
+    alike
+        Pairs of numbers of `arrays` that are.
     swapped
         Drawn are the changes of swaps.
     digested
@@ -58,6 +60,7 @@ class Wanted:
     drawn: tuple[Any, ...]
     beside: tuple[Any, ...]
     equal: tuple[tuple[int, int], ...]
+    alike: tuple[tuple[int, int], ...]
     swapped: bool
     digested: bool
 
@@ -71,6 +74,14 @@ class Wanted:
         """What of it is no tally."""
         return [term for term in self.gathered if not isinstance(term, Tally)]
 
+    def names(self, alike: Iterable[tuple[int, int]]) -> dict[Any, Any]:
+        """Return for terms that are another one, by numbers of `arrays`, the first of these."""
+        arrays = self.arrays
+        names: dict[Any, Any] = {}
+        for i, j in sorted(alike):
+            names.setdefault(arrays[j], arrays[i])
+        return names
+
 
 @dataclass(eq=False)
 class Findings:
@@ -82,7 +93,7 @@ class Findings:
         Rows.
     sums, sizes
         Of the terms to sum, one after the other, and of the absolute values.
-    equal
+    equal, alike
         Pairs of `Wanted` that still are.
     firsts, constant
         Of each of the `arrays` its first value, and whether all are equal to it.
@@ -103,6 +114,7 @@ class Findings:
     sums: tuple[Node, ...]
     sizes: tuple[Node, ...]
     equal: frozenset[tuple[int, int]]
+    alike: frozenset[tuple[int, int]]
     firsts: Floats
     constant: NDArray[np.bool_]
     binary: NDArray[np.bool_]
@@ -123,7 +135,7 @@ class Findings:
         same_first = (self.firsts == later.firsts) & self.constant & later.constant
         return Findings(
             self.n_rows + later.n_rows, sums.nodes, sizes.nodes, self.equal & later.equal,
-            self.firsts, same_first, self.binary & later.binary, table,
+            self.alike & later.alike, self.firsts, same_first, self.binary & later.binary, table,
             self.n_differing + later.n_differing, (*self.digests, *later.digests), None,
         )  # fmt: skip
 
@@ -150,7 +162,7 @@ class Survey:
             np.zeros(n_arrays), np.ones(n_arrays, np.bool_), np.ones(len(wanted.sized), np.bool_)
         )
         sums, sizes = TreeSum(), TreeSum()
-        equal = set(wanted.equal)
+        equal, alike = set(wanted.equal), set(wanted.alike)
         table: Tabulation | None = None
         counting = self.reading.keys is None and bool(wanted.drawn)
         groups = None if self.reading.keys is None else GroupBlock()
@@ -162,7 +174,9 @@ class Survey:
             sized = [evaluated(term, own) for term in wanted.sized]
             sizes.add(number, _sizes(sized))
             terms = [spread(evaluated(term, own), n_own) for term in wanted.gathered]
-            seen.look(terms, sized, first=not n_rows)
+            arrays = [term for term in terms if not isinstance(term, Tally)]
+            alike = {(i, j) for i, j in alike if same(arrays[i], arrays[j])}
+            seen.look(arrays, sized, first=not n_rows)
             if groups is not None:
                 groups.add(own_keys, terms)
             elif counting:
@@ -174,9 +188,8 @@ class Survey:
                 n_differing += int(np.any(terms[: len(wanted.drawn)], axis=0).sum())
             n_rows += n_own
         return Findings(
-            n_rows, sums.nodes, sizes.nodes, frozenset(equal), *seen, table, n_differing,
-            tuple(digests),
-            None if groups is None else groups.finish(),
+            n_rows, sums.nodes, sizes.nodes, frozenset(equal), frozenset(alike), *seen, table,
+            n_differing, tuple(digests), None if groups is None else groups.finish(),
         )  # fmt: skip
 
 
@@ -205,13 +218,14 @@ def tabulated(own: Sequence[Any], counts: NDArray[np.int64], wanted: Wanted) -> 
         np.zeros(len(wanted.arrays)), np.ones(len(wanted.arrays), np.bool_),
         np.ones(len(sized), np.bool_),
     )  # fmt: skip
-    seen.look(terms, sized, first=True)
+    seen.look([term for term in terms if not isinstance(term, Tally)], sized, first=True)
     drawn = terms[: len(wanted.drawn)]
     table = Tabulation.of(_numbers(drawn), counts) if drawn else None
     differ = np.any(drawn, axis=0) if wanted.swapped else np.zeros(counts.size, np.bool_)
     return Findings(
         n_rows, ((0, 0, _sums(summed)),), ((0, 0, _sizes([_times(one, counts) for one in sized])),),
-        frozenset(wanted.equal), *seen, table, int(counts[differ].sum()), (), None,
+        frozenset(wanted.equal), frozenset(wanted.alike), *seen, table, int(counts[differ].sum()),
+        (), None,
     )  # fmt: skip
 
 
@@ -249,9 +263,8 @@ class _Seen(NamedTuple):
     constant: NDArray[np.bool_]
     binary: NDArray[np.bool_]
 
-    def look(self, terms: Sequence[Any], sized: Sequence[Any], *, first: bool) -> None:
+    def look(self, arrays: Sequence[Any], sized: Sequence[Any], *, first: bool) -> None:
         """Look at one more block."""
-        arrays = [term for term in terms if not isinstance(term, Tally)]
         for place, term in enumerate(arrays):
             if first:
                 self.firsts[place] = term[0]

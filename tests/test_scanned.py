@@ -319,6 +319,48 @@ def test_estimates__of_columns_that_are_one() -> None:
     assert paths_of(found) == {"patterns"}  # of two terms; 15 would take the other path
 
 
+class Part(fb.Ratio):
+    """A mean, or a number for one."""
+
+    def __init__(self, column: str, number: float | None = None) -> None:
+        super().__init__(column, name="part")
+        self._number = number
+
+    def terms(self, values: Any) -> Any:
+        """Return values, or the number."""
+        return values if self._number is None else self._number, 1.0
+
+
+def test_differences__from_a_number() -> None:
+    """A number that one term is must not be taken for the place of another."""
+    whole = table().select(["a", "b"])
+    with files(whole, 70_000) as data:
+        for number in range(8):
+            same(
+                paired(
+                    {"number": Part("a"), "mean": fb.mean("a")},
+                    {"number": Part("a", float(number)), "mean": fb.mean("b")},
+                ).call,
+                whole,
+                data,
+            )
+
+
+@pytest.mark.parametrize("last", [N_ROWS, N_ROWS - 1])
+@pytest.mark.parametrize("own", [{}, {"groups": "user"}])
+def test_differences__that_are_one(own: dict[str, str], last: int) -> None:
+    """A difference that is a column, or nearly, or another difference."""
+    whole = table().select(["a", "b", "user"])
+    gap = whole["a"].to_numpy() - whole["b"].to_numpy()
+    gap[last:] += 1.0
+    whole = whole.append_column("gap", pa.array(gap))
+    whole = whole.append_column("zero", pa.array(np.zeros(N_ROWS)))
+    with files(whole, 70_000) as data:
+        systems = ({"one": "a", "two": "gap"}, {"one": "b", "two": "zero"})
+        same(paired(*systems, method="bca", **own).call, whole, data)
+        same(swapped(*systems, **own).call, whole, data)
+
+
 @pytest.mark.parametrize("start, stop", [(0, BLOCK), (0, N_ROWS - 1), (BLOCK, N_ROWS), (1, N_ROWS)])
 def test_terms__constant_in_blocks(start: int, stop: int) -> None:
     """A term of one value in some blocks varies, if another block has another value."""

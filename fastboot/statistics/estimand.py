@@ -9,7 +9,7 @@ the difference: half the terms to resample, and its sums do not cancel.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -37,6 +37,7 @@ Floats = NDArray[np.float64]
 # Objects, not closures: a value is sent to where blocks of rows are worked on.
 Value = Callable[[Sequence[Any], Sequence[Any], tuple[int, ...]], Floats]
 Size = Callable[[Term], float]
+Names = Mapping[Scanned, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,20 +164,22 @@ class _Together:
 class _Builder:
     """Collects terms and weighted statistics, each once."""
 
-    def __init__(self, size: Size | None = None) -> None:
+    def __init__(self, size: Size | None = None, names: Names | None = None) -> None:
         self.terms: list[Term] = []
         self.sizes: list[float] = []
         self.weighted: list[Bound] = []
         self.size = size or _size
+        self.names = names or {}
 
     def place(self, term: Term, size: float | None = None) -> int:
         """Return where a term stands, adding it if it is new."""
+        named: Term = self.names.get(term, term) if isinstance(term, Scanned) else term
         for place, known in enumerate(self.terms):
-            if same(term, known):
+            if same(named, known):
                 if size is not None:
                     self.sizes[place] = max(self.sizes[place], size)
                 return place
-        self.terms.append(term)
+        self.terms.append(named)
         self.sizes.append(self.size(term) if size is None else size)
         return len(self.terms) - 1
 
@@ -191,7 +194,12 @@ class _Builder:
         return _OfWeights(len(self.weighted) - 1)
 
 
-def estimand(questions: Sequence[Question], n_rows: int, size: Size | None = None) -> Estimand:
+def estimand(
+    questions: Sequence[Question],
+    n_rows: int,
+    size: Size | None = None,
+    names: Names | None = None,
+) -> Estimand:
     """Put questions together.
 
     Parameters
@@ -202,13 +210,15 @@ def estimand(questions: Sequence[Question], n_rows: int, size: Size | None = Non
         Rows of the columns.
     size
         From a term to the sum of its absolute values, where they are not in memory.
+    names
+        There, of terms that are one under several names, the one to use.
 
     Raises
     ------
     ValueError
         Terms sum to more than float64 holds.
     """
-    builder = _Builder(size)
+    builder = _Builder(size, names)
     getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
@@ -254,6 +264,7 @@ def moves(
     questions: Sequence[Question],
     totals: Callable[[Sequence[Term]], list[Any]],
     size: Size | None = None,
+    names: Names | None = None,
 ) -> Estimand:
     """Return the differences a - b after swaps, as a function of the sums of the swapped rows.
 
@@ -264,7 +275,7 @@ def moves(
     totals
         From terms to their sums over all rows, shape (n_cells,) or (size of a tally, n_cells);
         asked when a value is.
-    size
+    size, names
         As in `estimand`.
 
     Returns
@@ -272,7 +283,7 @@ def moves(
     Estimand
         Its weighted statistics come in pairs, after swaps: a's, b's.
     """
-    builder = _Builder(size)
+    builder = _Builder(size, names)
     getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
