@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from fastboot.parcels import Parcel, dask_submit, pickling_error
 
-__all__ = ["Cancelled", "check_executor", "in_order", "stopped"]
+__all__ = ["Cancelled", "check_executor", "in_order", "n_workers", "stopped"]
 
 T = TypeVar("T")
 
@@ -234,16 +234,16 @@ class _Most:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _RECOUNT
-            self._tasks = _PER_WORKER * (_n_workers(self._executor) or _UNKNOWN_WORKERS)
+            self._tasks = _PER_WORKER * n_workers(self._executor)
         return self._tasks
 
 
-def _n_workers(executor: object) -> int | None:
-    """Return the number of tasks that an executor runs at once, None where it does not tell."""
+def n_workers(executor: object) -> int:
+    """Return the number of tasks that an executor runs at once, a guess where it does not tell."""
     if callable(count := getattr(_client(executor), "ncores", None)):
-        return int(sum(count().values()))
+        return int(sum(count().values())) or _UNKNOWN_WORKERS  # a cluster may start without any
     number = getattr(executor, "_max_workers", None)
-    return number if isinstance(number, int) else None
+    return number if isinstance(number, int) else _UNKNOWN_WORKERS
 
 
 def _client(executor: Any) -> Any:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fastboot.block_draws import Found, draw_blocks
 from fastboot.blocks import BLOCK
-from fastboot.dispatch import in_order
+from fastboot.dispatch import in_order, n_workers
 from fastboot.executors import plain_replicates
 from fastboot.jackknife import influence
 from fastboot.measures import RowsOfCells
@@ -36,13 +36,9 @@ __all__ = ["draw_sample", "swap_sample"]
 Floats = NDArray[np.float64]
 
 
-# Where an executor has them.
-_WORKERS = 16
-
-
 def _blocks(sample: ScannedSample, run: Run) -> Generator[ReadUnits, None, None]:
     sent = run.executor is not None
-    return sample.blocks(_WORKERS if sent else run.n_threads, sent=sent)
+    return sample.blocks(n_workers(run.executor) if sent else run.n_threads, sent=sent)
 
 
 def draw_sample(

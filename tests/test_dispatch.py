@@ -312,8 +312,8 @@ def test_in_order__cluster_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_in_order__workers_of_a_cluster_are_counted(client: distributed.Client) -> None:
     """A Dask cluster tells how many tasks it runs at once, as does its executor."""
-    assert 2 == dispatch._n_workers(client)
-    assert 2 == dispatch._n_workers(client.get_executor())
+    assert 2 == dispatch.n_workers(client)
+    assert 2 == dispatch.n_workers(client.get_executor())
 
 
 class Large:
