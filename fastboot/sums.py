@@ -67,6 +67,7 @@ _COST_PER_TERM = {
     "rows": 0.6, "patterns": 0.2, "weights": 0.1, "collapse": 0.2, "tables": 0.03, "sums": 0.3,
     "labels": 0.2,
 }  # fmt: skip
+_COST_PER_TALLY = 2.0  # see _UNITS_PER_TALLIED_CLASS
 
 
 class Addition(NamedTuple):
@@ -214,7 +215,9 @@ class BlockDraws:
 
     def seconds(self, units: Units, n_units: int) -> float:
         """Return the time that so many units of these terms take in a replicate, estimated."""
-        return _seconds(self.path, len(units.varying), n_units)
+        n_tallies = sum(place.size > 0 for place in units.places)
+        dense = _seconds(self.path, len(units.varying), n_units)
+        return dense + 1e-9 * _COST_PER_TALLY * n_tallies * n_units
 
     def add(self, units: Units, start: int, superblock: int, first: int, sums: Floats) -> None:
         """Add the draws of a superblock, the units from `start` on, in replicates from `first` on.

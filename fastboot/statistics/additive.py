@@ -84,6 +84,9 @@ class Additive(Statistic):
     def terms(self, *args: Any, **kwargs: Any) -> Sequence[Term]:
         """Return K terms for each row.
 
+        Those of a row depend on that row alone: a large table is read, and its terms are asked for,
+        some rows at a time.
+
         Parameters
         ----------
         *args
