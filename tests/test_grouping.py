@@ -129,7 +129,7 @@ def test_groups__bits_of_memory(table: Rows, step: int) -> None:
         found = merged(table, ROWS, step)
         codes, n_groups = in_memory(table)
         units = from_rows(table.terms, one_part(n_groups, codes))
-        sums = [blocks.sums_by_code(codes, one, n_groups) for one in table.terms[:2]]  # type: ignore[arg-type]
+        sums = [blocks.sums_by_code(codes, one, n_groups) for one in table.terms[:2]]  # type: ignore[arg-type] # arrays
     assert n_groups == found.n_groups
     assert np.array(sums).tobytes() == found.sums.tobytes()
     assert np.bincount(codes).tolist() == found.sizes.tolist()

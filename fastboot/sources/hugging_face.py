@@ -33,7 +33,7 @@ def is_hugging_face(data: Any) -> bool:
 
 def open_hugging_face(data: Any) -> Opened:
     """Open a dataset."""
-    mapping = None if data._indices is None else data._indices.table.column(0)  # noqa: SLF001
+    mapping = None if data._indices is None else data._indices.table.column(0)  # noqa: SLF001 - no public name
     table = data.data.table
     n_rows = table.num_rows if mapping is None else len(mapping)
     return Opened(
