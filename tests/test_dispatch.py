@@ -29,6 +29,7 @@ from typing import Any
 import distributed
 import numpy as np
 import pytest
+from clusters import two_processes
 from dispatched import Calling, Dying, Failing, OddError, Square, told_to_stop
 from joblib.externals.loky import get_reusable_executor
 
@@ -57,16 +58,7 @@ def processes() -> Iterator[ProcessPoolExecutor]:
 @pytest.fixture(scope="module")
 def client() -> Iterator[distributed.Client]:
     """A Dask cluster of two processes."""
-    with (
-        distributed.LocalCluster(
-            processes=True,
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs=50,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with two_processes() as client:
         yield client
 
 

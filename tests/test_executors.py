@@ -17,6 +17,7 @@ from typing import Any
 
 import distributed
 import pytest
+from clusters import two_processes
 from executing import (
     OPTIONS,
     Case,
@@ -59,16 +60,7 @@ def a_pool(n_workers: int) -> ProcessPoolExecutor:
 @pytest.fixture(scope="module")
 def client() -> Iterator[distributed.Client]:
     """A Dask cluster of two processes."""
-    with (
-        distributed.LocalCluster(
-            processes=True,
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs=50,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with two_processes() as client:
         yield client
 
 
