@@ -130,11 +130,11 @@ def fill_stationary_weights(mean_length, first, key_0, key_1, weights):
     log_of_continuing = _log_of_continuing(mean_length)
     longest = float(n_rows)
     words = np.empty((BUFFER // 2, 4), np.uint32)
-    pairs = words.ravel().view(np.uint64)
     starts = np.empty(BUFFER, np.int64)
     lengths = np.empty(BUFFER, np.int64)
     for r in range(weights.shape[0]):
-        weights[r] = 0.0
+        row = weights[r]
+        row[:] = 0.0
         left = n_rows
         begin = 0
         while left > 0:
@@ -144,11 +144,14 @@ def fill_stationary_weights(mean_length, first, key_0, key_1, weights):
                 begin, n_rows, first + r, key_0, key_1, words[: n_blocks // 4], starts[:n_blocks]
             )
             fill_positions(begin // 2, 0, first + r, LENGTHS, key_0, key_1, words[: n_blocks // 2])
-            for i in range(n_blocks):
-                lengths[i] = _geometric(minus_log_uniform(pairs[i]), log_of_continuing, longest)
+            for i in range(n_blocks // 2):
+                even = minus_log_uniform(words[i, 0], words[i, 1])
+                odd = minus_log_uniform(words[i, 2], words[i, 3])
+                lengths[2 * i] = _geometric(even, log_of_continuing, longest)
+                lengths[2 * i + 1] = _geometric(odd, log_of_continuing, longest)
             for i in range(n_blocks):
                 length = min(int(lengths[i]), left)
-                _mark_block(starts[i], length, weights[r])
+                _mark_block(starts[i], length, row)
                 left -= length
             begin += n_blocks
-        _accumulate(weights[r])
+        _accumulate(row)

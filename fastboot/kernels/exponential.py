@@ -15,16 +15,11 @@ from fastboot.kernels.places import BUFFER
 
 __all__ = ["fill_exponential_weights", "minus_log_uniform"]
 
-_HALF = np.uint64(32)
-
 
 @exact
-def minus_log_uniform(two_words):
-    """Return a standard exponential from 53 bits: -log(u) with u in (0, 1], at most 36.7.
-
-    two_words : uint64, the first word in the low half
-    """
-    return -logarithm(1.0 - unit_interval(np.uint32(two_words), np.uint32(two_words >> _HALF)))
+def minus_log_uniform(high, low):
+    """Return a standard exponential from two words: -log(u) with u in (0, 1], at most 36.7."""
+    return -logarithm(1.0 - unit_interval(high, low))
 
 
 @kernel
@@ -35,11 +30,14 @@ def fill_exponential_weights(superblock, first, key_0, key_1, weights):
     """
     n_units = weights.shape[1]
     words = np.empty((BUFFER // 4, 4), np.uint32)
-    pairs = words.ravel().view(np.uint64)
     for r in range(weights.shape[0]):
-        for begin in range(0, n_units, pairs.size):
-            row = weights[r, begin : begin + pairs.size]
+        for begin in range(0, n_units, BUFFER // 2):
+            row = weights[r, begin : begin + BUFFER // 2]
             drawn = words[: (row.size + 1) // 2]
             fill_positions(begin // 2, superblock, first + r, EXPONENTIALS, key_0, key_1, drawn)
-            for unit in range(row.size):
-                row[unit] = minus_log_uniform(pairs[unit])
+            half = row.size // 2
+            for i in range(half):  # two at a time: 8 ns a unit; one of words[i // 2] takes 22
+                row[2 * i] = minus_log_uniform(words[i, 0], words[i, 1])
+                row[2 * i + 1] = minus_log_uniform(words[i, 2], words[i, 3])
+            if row.size > 2 * half:
+                row[2 * half] = minus_log_uniform(words[half, 0], words[half, 1])

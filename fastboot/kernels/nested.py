@@ -21,23 +21,6 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 @inlined
-def _draw(positions, groups, offsets, outer, replicate, key_0, key_1, words, units, weights):
-    """Count the units of the listed counters.
-
-    positions, groups : shape (n_counters,), uint32
-    outer : shape (n_groups,), weights : shape (n_units,), added to; of one replicate
-    words, units : shape (_COUNTERS, 4), uint32, scratch
-    """
-    _find_units(positions, groups, offsets, replicate, key_0, key_1, words, units)
-    for i in range(positions.size):
-        group = np.int64(groups[i])
-        start = offsets[group]
-        wanted = np.int64(outer[group]) * (offsets[group + 1] - start) - 4 * np.int64(positions[i])
-        for lane in range(min(4, wanted)):
-            weights[start + np.int64(units[i, lane])] += 1.0
-
-
-@inlined
 def _find_units(positions, groups, offsets, replicate, key_0, key_1, words, units):
     """Four units of each counter. Two quick loops: the exact third is for one in many calls.
 
@@ -46,7 +29,8 @@ def _find_units(positions, groups, offsets, replicate, key_0, key_1, words, unit
     units : shape (n_counters, 4), uint32, overwritten
     """
     for i in range(positions.size):
-        w0, w1, w2, w3 = philox(positions[i], groups[i], replicate, INNER, key_0, key_1)
+        position, group = np.int64(positions[i]), np.int64(groups[i])
+        w0, w1, w2, w3 = philox(position, group, replicate, INNER, key_0, key_1)
         words[i, 0] = w0
         words[i, 1] = w1
         words[i, 2] = w2
@@ -77,30 +61,37 @@ def fill_nested_weights(offsets, outer, first, key_0, key_1, weights):
     outer : shape (n_replicates, n_groups), float64: how often each group was drawn
     weights : shape (n_replicates, n_units), float64, overwritten
     """
-    positions = np.empty(_COUNTERS, np.uint32)
-    groups = np.empty(_COUNTERS, np.uint32)
+    listed = np.empty((2, _COUNTERS), np.uint32)
+    positions, groups = listed[0], listed[1]
     words = np.empty((_COUNTERS, 4), np.uint32)
     units = np.empty((_COUNTERS, 4), np.uint32)
+    n_groups = offsets.size - 1
     for r in range(weights.shape[0]):
         weights[r] = 0.0
-        n_listed = 0
-        for group in range(offsets.size - 1):
-            n_units = offsets[group + 1] - offsets[group]
-            if n_units == 1:  # nothing to draw: 1 ns instead of 15
-                weights[r, offsets[group]] = outer[r, group]
-                continue
-            draws = np.int64(outer[r, group]) * n_units
-            for position in range((draws + 3) // 4):
-                positions[n_listed] = position
-                groups[n_listed] = group
-                n_listed += 1
-                if n_listed == _COUNTERS:
-                    _draw(
-                        positions, groups, offsets, outer[r], first + r, key_0, key_1, words, units,
-                        weights[r],
-                    )  # fmt: skip
-                    n_listed = 0
-        _draw(
-            positions[:n_listed], groups[:n_listed], offsets, outer[r], first + r, key_0, key_1,
-            words, units, weights[r],
-        )  # fmt: skip
+        group = position = 0
+        while group < n_groups:
+            n_listed = 0
+            while group < n_groups and n_listed < _COUNTERS:
+                n_units = offsets[group + 1] - offsets[group]
+                n_positions = (np.int64(outer[r, group]) * n_units + 3) // 4
+                if n_units == 1:  # nothing to draw: 1 ns instead of 15
+                    weights[r, offsets[group]] = outer[r, group]
+                    n_positions = 0
+                while position < n_positions and n_listed < _COUNTERS:
+                    positions[n_listed] = position
+                    groups[n_listed] = group
+                    n_listed += 1
+                    position += 1
+                if position == n_positions:
+                    group += 1
+                    position = 0
+            _find_units(
+                positions[:n_listed], groups[:n_listed], offsets, first + r, key_0, key_1, words,
+                units,
+            )  # fmt: skip
+            for i in range(n_listed):
+                owner = np.int64(groups[i])
+                start = offsets[owner]
+                draws = np.int64(outer[r, owner]) * (offsets[owner + 1] - start)
+                for lane in range(min(4, draws - 4 * np.int64(positions[i]))):
+                    weights[r, start + np.int64(units[i, lane])] += 1.0

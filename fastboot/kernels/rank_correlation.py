@@ -101,7 +101,8 @@ def add_squared_totals(codes, n_classes, lanes, out):
             for lane in range(n_lanes):
                 out[lane] += row[lane] * row[lane]
         return
-    totals = np.zeros((n_classes, n_lanes))
+    totals = np.empty((n_classes, n_lanes))  # np.zeros takes 0.15 s more to compile
+    totals[:] = 0.0
     for i in range(codes.size):
         total, row = totals[codes[i]], lanes[i]
         for lane in range(n_lanes):
