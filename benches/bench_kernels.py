@@ -65,6 +65,16 @@ def _draw(trials: Any, successes: Any, total: Any, out: Any) -> None:
     draw_binomials(trials, successes, total, 0, 0, CLASSES, 0, 0, binomial_scratch(out.size), out)
 
 
+@kernel
+def _fill_replicates(key_0: Any, key_1: Any, words: Any) -> None:
+    fill_replicates(0, 0, 0, PATTERNS, key_0, key_1, words)
+
+
+@kernel
+def _fill_positions(key_0: Any, key_1: Any, words: Any) -> None:
+    fill_positions(0, 0, 0, PATTERNS, key_0, key_1, words)
+
+
 class _Kernel:
     unit = "ns"
     timeout = 300
@@ -79,7 +89,7 @@ class PhiloxReplicates(_Kernel):
     def setup(self) -> None:
         words = np.empty((4, MOST_REPLICATES), np.uint32)
         self.n = words.size
-        self.call = lambda: fill_replicates(0, 0, 0, PATTERNS, *KEY, words)
+        self.call = lambda: _fill_replicates(*KEY, words)
 
 
 class PhiloxPositions(_Kernel):
@@ -88,7 +98,7 @@ class PhiloxPositions(_Kernel):
     def setup(self) -> None:
         words = np.empty((MOST_REPLICATES, 4), np.uint32)
         self.n = words.size
-        self.call = lambda: fill_positions(0, 0, 0, PATTERNS, *KEY, words)
+        self.call = lambda: _fill_positions(*KEY, words)
 
 
 class Rows(_Kernel):

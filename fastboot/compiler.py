@@ -65,7 +65,7 @@ def exact(function: Callable[..., Any]) -> Any:
         Takes and returns numbers only.
     """
     # False must be said: what is left open is taken from the kernel that calls.
-    return _one_version(numba.njit(fastmath=False, **_INLINED)(function))
+    return _piece(numba.njit(fastmath=False, **_INLINED)(function))
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -76,18 +76,29 @@ def inlined(function: Callable[..., Any]) -> Any:
     function
         Takes numbers and arrays; may write into its last arguments.
     """
-    return _one_version(numba.njit(fastmath=_REORDERED_SUMS, **_INLINED)(function))
+    return _piece(numba.njit(fastmath=_REORDERED_SUMS, **_INLINED)(function))
 
 
-def _one_version(compiled: Any) -> Any:
-    """Keep every literal argument from making a version of its own: a fifth less to compile."""
-    if isinstance(compiled, Dispatcher):  # not so with the compiler off
-        template: Any = compiled.get_call_template
+def _piece(compiled: Any) -> Any:
+    """Return a function that kernels call.
 
-        def of_types(arguments: Any, keywords: Any) -> Any:
-            return template(tuple(map(numba.types.unliteral, arguments)), keywords)
+    No literal argument makes a version of its own: a fifth less to compile. Without a wrapper for
+    Python, a call from there would end the process; it is refused.
+    """
+    if not isinstance(compiled, Dispatcher):  # the compiler is off
+        return compiled
+    template: Any = compiled.get_call_template
 
-        setattr(compiled, "get_call_template", of_types)  # noqa: B010 - unknown to types
+    def of_types(arguments: Any, keywords: Any) -> Any:
+        return template(tuple(map(numba.types.unliteral, arguments)), keywords)
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise TypeError(f"{compiled.py_func.__name__} is a piece of kernels; call it from a kernel")
+
+    setattr(compiled, "get_call_template", of_types)  # noqa: B010 - unknown to types
+    # What Python calls: known versions first, then what makes one.
+    setattr(compiled, "_insert", lambda *_: None)  # noqa: B010 - unknown to types
+    setattr(compiled, "_compile_for_args", refuse)  # noqa: B010 - unknown to types
     return compiled
 
 

@@ -324,22 +324,24 @@ class Count:
         return Counted(n_kept, n_dropped, tuple(schemas))
 
 
-def extents_of(pieces: Sequence[Piece], counts: Sequence[int], n_blocks: int) -> list[Extent]:
-    """Cut a source into extents of n_blocks blocks, the last of what is left.
+def extents_of(
+    pieces: Sequence[Piece], counts: Sequence[int], spans: Iterable[tuple[int, int]]
+) -> list[Extent]:
+    """Return the extents of some blocks of a source.
 
     Parameters
     ----------
     pieces, counts
         In row order, with the kept rows of each.
-    n_blocks
-        Of an extent.
+    spans
+        Of each extent the number of its first block, and of the first after it; none begins before
+        the one that comes before it.
     """
     ends = list(accumulate(counts))
-    total, step = ends[-1] if ends else 0, n_blocks * BLOCK
     found = []
     piece = 0
-    for start in range(0, total, step):
-        stop = min(start + step, total)
+    for first, after in spans:
+        start, stop = first * BLOCK, min(after * BLOCK, ends[-1])
         while ends[piece] <= start:
             piece += 1
         last = piece
@@ -349,7 +351,7 @@ def extents_of(pieces: Sequence[Piece], counts: Sequence[int], n_blocks: int) ->
         own = [place for place in range(piece, last + 1) if counts[place]]
         found.append(
             Extent(
-                start // BLOCK,
+                first,
                 tuple(pieces[place] for place in own),
                 tuple(counts[place] for place in own),
                 skip,

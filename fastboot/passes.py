@@ -19,7 +19,7 @@ from fastboot.columns import Rows, check_named
 from fastboot.extents import Count, Extent, Part, Reading, extents_of, held_extents
 from fastboot.sources.kinds import Kinds
 
-__all__ = ["Dispatch", "Scan"]
+__all__ = ["Dispatch", "Scan", "share_of"]
 
 T = TypeVar("T")
 Dispatch = Callable[[Iterable[Callable[[], Any]]], Generator[Any, None, None]]
@@ -32,6 +32,11 @@ _SHARES = 4
 # that are sent to an executor cost more than such reading.
 _READ_HERE = 2
 _READ_THERE = 5
+
+
+def share_of(n_rows: int, n_workers: int) -> int:
+    """Return how many blocks of so many rows an extent has at most, for work on them to be even."""
+    return max(1, -(-n_rows // BLOCK) // (_SHARES * n_workers))
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Scan:
         Rows kept, and left out for a missing value; None and 0 until they are counted.
     n_passes, n_bytes
         How often all rows were read, and bytes of files in all.
+    check_unchanged
+        Raises ValueError if a file of the source was written to.
 
     Raises
     ------
@@ -83,6 +90,7 @@ class Scan:
         self.n_rows: int | None = None
         self.n_dropped = 0
         self.n_passes = self.n_bytes = 0
+        self.check_unchanged: Callable[[], None] = source.check_unchanged
         self._report = report
         self._dispatch = dispatch
         self._n_blocks = _EXTENT if reading.keys is None else GROUP_BLOCK // BLOCK
@@ -98,7 +106,7 @@ class Scan:
             counts = self._counted()
         self.n_rows = sum(counts)
         self._counts = counts
-        self._extents = self._cut(self._n_blocks, _READ_HERE)
+        self._extents = self._cut(self._n_blocks, sent=False)
         self._row_bytes = sum(piece.n_bytes or 0 for piece in self._pieces) / max(1, self.n_rows)
 
     def _counted(self) -> list[int]:
@@ -152,20 +160,34 @@ class Scan:
             As `extents`.
         """
         assert self.n_rows is not None
-        n_blocks = max(1, -(-self.n_rows // BLOCK) // (_SHARES * n_workers))
+        n_blocks = share_of(self.n_rows, n_workers)
         if n_blocks >= self._n_blocks:
             yield from self.extents()
             return
-        extents = None
-        if self._counts:
-            extents = self._cut(n_blocks, _READ_THERE if sent else _READ_HERE)
+        extents = self._cut(n_blocks, sent=sent)
         yield from self._held(n_blocks) if extents is None else extents
 
-    def _cut(self, n_blocks: int, n_reads: int) -> list[Extent] | None:
-        """Return extents of the pieces, None where rows would be read more than so often."""
-        extents = extents_of(self._pieces, self._counts, n_blocks)
+    def spans(self, spans: Iterable[tuple[int, int]], *, sent: bool) -> list[Extent] | None:
+        """Return the extents of some blocks, see `extents_of`; None where they are to be read here.
+
+        Parameters
+        ----------
+        spans
+            As in `extents_of`.
+        sent
+            As in `shares`.
+        """
+        if not self._counts:
+            return None
+        extents = extents_of(self._pieces, self._counts, spans)
         n_read = sum(extent.skip + extent.n_rows for extent in extents)
-        return extents if n_read <= n_reads * sum(self._counts) else None
+        most = _READ_THERE if sent else _READ_HERE
+        return extents if n_read <= most * sum(self._counts) else None
+
+    def _cut(self, n_blocks: int, *, sent: bool) -> list[Extent] | None:
+        """Return extents of so many blocks, the last of what is left."""
+        n = -(-sum(self._counts) // BLOCK)
+        return self.spans(((i, i + n_blocks) for i in range(0, n, n_blocks)), sent=sent)
 
     def _held(self, n_blocks: int) -> Generator[Extent, None, None]:
         dropped: list[int] = []

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastboot.blocks import BLOCK
 from fastboot.columns import Rows
 from fastboot.extents import Extent, Reading
 from fastboot.rendering import count
@@ -19,7 +21,17 @@ from fastboot.statistics.additive import Additive, Term
 from fastboot.statistics.bound import row_terms, weighed
 from fastboot.units import Units, from_rows, one_part
 
-__all__ = ["BlocksOfUnits", "HeldUnits", "ReadUnits", "RowTerms", "check_weights"]
+__all__ = [
+    "BlocksOfUnits",
+    "DifferingUnits",
+    "HeldUnits",
+    "ReadUnits",
+    "RowTerms",
+    "check_weights",
+    "of_columns",
+]
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -128,6 +140,75 @@ class ReadUnits:
 def spread(term: Any, n_rows: int) -> Any:
     """Return a term with a number for each row: one that is constant in this block may vary."""
     return np.full(n_rows, term) if isinstance(term, float) else term
+
+
+@dataclass(frozen=True, eq=False)
+class DifferingUnits:
+    """Rows of a source in which two systems differ, in blocks of their own.
+
+    Attributes
+    ----------
+    first
+        Number of the first block.
+    rows
+        All rows of the blocks in which they lie, from the first to the last.
+    skip
+        Rows that differ and come before.
+    n_units
+        How many there are.
+    """
+
+    first: int
+    rows: ReadUnits
+    skip: int
+    n_units: int
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of files that are read for them."""
+        return self.rows.n_bytes
+
+    @property
+    def shown(self) -> str:
+        """What messages call them."""
+        return self.rows.shown
+
+    def __iter__(self) -> Iterator[tuple[int, Units]]:
+        """Yield the number of each block, and its units.
+
+        Raises
+        ------
+        ValueError
+            Fewer rows differ than when they were counted.
+        """
+        waiting: list[Floats] = []
+        n_waiting, number, skip, left = 0, self.first, self.skip, self.n_units
+        for _, units in self.rows:
+            start = skip
+            own = units.varying[:, (units.varying != 0.0).any(axis=0)]
+            skip = max(0, skip - own.shape[1])
+            while left and start < own.shape[1]:
+                some = own[:, start : start + min(left, BLOCK - n_waiting)]
+                waiting.append(some)
+                start += some.shape[1]
+                n_waiting += some.shape[1]
+                left -= some.shape[1]
+                if n_waiting == BLOCK or not left:
+                    yield number, of_columns(units, np.concatenate(waiting, axis=1))
+                    waiting, n_waiting, number = [], 0, number + 1
+        if left:
+            raise ValueError(
+                f"{self.shown} has {left:,} fewer rows in which the systems differ than before; "
+                "`data` must not change while it is read"
+            )
+
+
+def of_columns(shape: Units, columns: Floats) -> Units:
+    """Return units like others, with these terms, shape (n_sums, n_units)."""
+    varying = np.ascontiguousarray(columns)
+    varying.flags.writeable = False
+    layout = one_part(columns.shape[1])
+    return Units(varying, None, shape.places, shape.n_sums, None, layout)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
 """Replicates of a sample that is read block by block.
 
 Groups and distinct rows are in memory and drawn here. Other rows are read again where they are
-drawn. Swaps are of the rows in which two systems differ, which have blocks of their own: only these
-rows' terms come back from where they are read.
+drawn. Swaps are of the rows in which two systems differ, which have blocks of their own: a worker
+reads the rows among which those of its blocks lie. Where rows can only be read from the first to
+the last, the terms of those that differ are sent.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from fastboot.executors import plain_replicates
 from fastboot.jackknife import influence
 from fastboot.measures import RowsOfCells
 from fastboot.paths import Replicates, Run, add_up, no_weights
-from fastboot.row_terms import HeldUnits, ReadUnits
+from fastboot.row_terms import BlocksOfUnits, HeldUnits, ReadUnits, of_columns
 from fastboot.scanned_sample import ScannedSample
 from fastboot.studentized import linear_errors
 from fastboot.sums import BlockDraws, BlockSwaps, class_draws, class_swaps, most_swapped_classes
 from fastboot.surveyed_units import SurveyedUnits
 from fastboot.swap_paths import swap
 from fastboot.tabulation import Tabulation
-from fastboot.units import Units, one_part
+from fastboot.units import Units
 from fastboot.weights import key_of
 
 __all__ = ["draw_sample", "swap_sample"]
@@ -36,9 +37,15 @@ __all__ = ["draw_sample", "swap_sample"]
 Floats = NDArray[np.float64]
 
 
-def _blocks(sample: ScannedSample, run: Run) -> Generator[ReadUnits, None, None]:
+def _workers(run: Run) -> tuple[int, bool]:
+    """Return how many work, and whether they are elsewhere."""
     sent = run.executor is not None
-    return sample.blocks(n_workers(run.executor) if sent else run.n_threads, sent=sent)
+    return n_workers(run.executor) if sent else run.n_threads, sent
+
+
+def _blocks(sample: ScannedSample, run: Run) -> Generator[ReadUnits, None, None]:
+    n, sent = _workers(run)
+    return sample.blocks(n, sent=sent)
 
 
 def draw_sample(
@@ -60,7 +67,7 @@ def draw_sample(
     if isinstance(units, SurveyedUnits) and units.n_sums:
         draw = BlockDraws.of(units, n_units, key_of(run.sequence))
         errors, jackknife = asked(units)
-        return draw_blocks(
+        found = draw_blocks(
             target,
             units,
             _blocks(sample, run),
@@ -71,6 +78,8 @@ def draw_sample(
             jackknife=jackknife,
             read=sample.scan.read,
         )
+        sample.scan.check_unchanged()
+        return found
     seen: Units | None = units
     if units.counts is not None and units.n_sums:
         additions = [class_draws(units, n_units, key_of(run.sequence), 0)]
@@ -98,8 +107,9 @@ def swap_sample(sample: ScannedSample, run: Run) -> Replicates:
         return swap(change, units, no_weights, units.layout, differing, 0, run)
     n_differing = sample.n_differing
     if n_differing <= BLOCK:
-        held = [one for some in _differing(sample, run) for one in some.units]
-        units = held[0] if held else _of_columns(units, np.zeros((units.n_sums, 1)))
+        held = [one for some in _gathered(sample, run) for one in some.units]
+        sample.scan.check_unchanged()
+        units = held[0] if held else of_columns(units, np.zeros((units.n_sums, 1)))
         every = np.arange(n_differing)
         return swap(change, units, no_weights, units.layout, every, 0, run)
     if sample.table is not None:
@@ -119,6 +129,7 @@ def swap_sample(sample: ScannedSample, run: Run) -> Replicates:
         jackknife=False,
         read=sample.scan.read,
     )
+    sample.scan.check_unchanged()
     return found.replicates
 
 
@@ -152,8 +163,17 @@ class Compaction:
         return np.concatenate(found, axis=1), self.blocks.n_bytes
 
 
-def _differing(sample: ScannedSample, run: Run) -> Generator[HeldUnits, None, None]:
-    """Yield the rows that differ, in blocks of their own."""
+def _differing(sample: ScannedSample, run: Run) -> Generator[BlocksOfUnits, None, None]:
+    """Yield the rows that differ, in blocks of their own, some blocks at a time."""
+    n, sent = _workers(run)
+    if sample.n_differing == sample.n_rows:
+        yield from sample.blocks(n, sent=sent)
+    else:
+        yield from sample.differing_blocks(n, sent=sent) or _gathered(sample, run)
+
+
+def _gathered(sample: ScannedSample, run: Run) -> Generator[HeldUnits, None, None]:
+    """Yield the rows that differ, with their terms."""
     shape = sample.units
     waiting, number, n_bytes = np.empty((shape.n_sums, 0)), 0, 0
     with closing(_blocks(sample, run)) as blocks:
@@ -166,15 +186,7 @@ def _differing(sample: ScannedSample, run: Run) -> Generator[HeldUnits, None, No
                 full = waiting.shape[1] // BLOCK
                 *whole, waiting = np.split(waiting, range(BLOCK, full * BLOCK + 1, BLOCK), axis=1)
                 if whole:
-                    yield HeldUnits(number, [_of_columns(shape, one) for one in whole], n_bytes)
+                    yield HeldUnits(number, [of_columns(shape, one) for one in whole], n_bytes)
                     number, n_bytes = number + len(whole), 0
     if waiting.shape[1]:
-        yield HeldUnits(number, [_of_columns(shape, waiting)], n_bytes)
-
-
-def _of_columns(shape: Units, columns: Floats) -> Units:
-    """Return units like others, with these terms."""
-    varying = np.ascontiguousarray(columns)
-    varying.flags.writeable = False
-    layout = one_part(columns.shape[1])
-    return Units(varying, None, shape.places, shape.n_sums, None, layout)
+        yield HeldUnits(number, [of_columns(shape, waiting)], n_bytes)

@@ -21,11 +21,11 @@ from fastboot.blocks import BLOCK
 from fastboot.calls import words
 from fastboot.columns import Column
 from fastboot.designs import Arrangement, Design, Slices
-from fastboot.extents import Reading
+from fastboot.extents import Extent, Reading
 from fastboot.grouping import Merge
 from fastboot.learning import Learned, learn
-from fastboot.passes import Dispatch, Scan
-from fastboot.row_terms import ReadUnits, RowTerms
+from fastboot.passes import Dispatch, Scan, share_of
+from fastboot.row_terms import DifferingUnits, ReadUnits, RowTerms
 from fastboot.sample import Sample, measured_alike
 from fastboot.scanned import Scanned, evaluated
 from fastboot.statistics.additive import Additive, Tally, Term
@@ -100,6 +100,8 @@ class ScannedSample(Sample):
         Of the terms of `target`, for what rounding can do.
     table, n_differing
         Distinct rows of `change`, None for too many, and rows in which it is not 0.
+    differing
+        How many of these are in each block, shape (n_blocks,); None if that is not known.
     """
 
     scan: Scan = field(kw_only=True)
@@ -110,6 +112,7 @@ class ScannedSample(Sample):
     shape: Units = field(kw_only=True)
     table: Tabulation | None = field(kw_only=True)
     n_differing: int = field(kw_only=True)
+    differing: NDArray[np.int64] | None = field(kw_only=True)
     known: KnownSums = field(kw_only=True)
     wanted: Wanted = field(kw_only=True)
 
@@ -143,12 +146,41 @@ class ScannedSample(Sample):
 
     def blocks(self, n_workers: int, *, sent: bool) -> Generator[ReadUnits, None, None]:
         """Yield the units, extent by extent, to be read where they are drawn; see `Scan.shares`."""
-        assert isinstance(self.units, SurveyedUnits)
-        drawn = tuple((self.change or self.target).terms)
         self.scan.n_passes += 1
         with closing(self.scan.shares(n_workers, sent=sent)) as extents:
             for extent in extents:
-                yield ReadUnits(self.scan.reading, extent, self.terms, drawn, self.units.constants)
+                yield self._units(extent)
+
+    def differing_blocks(
+        self, n_workers: int, *, sent: bool
+    ) -> Generator[DifferingUnits, None, None] | None:
+        """Return the rows that differ, to be read where they are swapped.
+
+        None where it is not known in which blocks they lie, or these are to be read here.
+        """
+        if self.differing is None:
+            return None
+        ends = np.cumsum(self.differing)
+        starts = range(0, self.n_differing, share_of(self.n_differing, n_workers) * BLOCK)
+        stops = [*starts[1:], self.n_differing]
+        # Of the first and the last row that differs, the block in which it lies.
+        first = np.searchsorted(ends, starts, side="right")
+        last = np.searchsorted(ends, stops, side="left")
+        spans = list(zip(first.tolist(), (last + 1).tolist(), strict=True))
+        extents = self.scan.spans(spans, sent=sent)
+        if extents is None:
+            return None
+        self.scan.n_passes += 1
+        before = np.concatenate([[0], ends])[first].tolist()
+        return (
+            DifferingUnits(start // BLOCK, self._units(extent), start - skipped, stop - start)
+            for extent, start, stop, skipped in zip(extents, starts, stops, before, strict=True)
+        )
+
+    def _units(self, extent: Extent) -> ReadUnits:
+        assert isinstance(self.units, SurveyedUnits)
+        drawn = tuple((self.change or self.target).terms)
+        return ReadUnits(self.scan.reading, extent, self.terms, drawn, self.units.constants)
 
 
 def scan(
@@ -214,6 +246,7 @@ def scan(
         if found.equal == equal:
             break
         equal = found.equal  # what seemed equal in the first block is not
+    scanned.check_unchanged()
     names = wanted.names(found.alike)
     plan = _Plan.of(named, questions, names, mixed=mixed)
     known = KnownSums(wanted, found)
@@ -233,6 +266,7 @@ def scan(
         target=estimand(questions(named.bounds), found.n_rows, known.size, names),
         shape=shape, units=units, table=found.table,
         n_differing=found.n_rows if plan.moves_all else found.n_differing,
+        differing=np.array(found.differing) if found.differing and not plan.moves_all else None,
     )  # fmt: skip
 
 

@@ -104,6 +104,8 @@ class Findings:
         many, or with groups.
     n_differing
         Rows in which a drawn term is not 0: whose swap changes something.
+    differing
+        How many of these are in each block; none if not asked for, or not known.
     digests
         Of each block, none if not asked for.
     groups
@@ -120,6 +122,7 @@ class Findings:
     binary: NDArray[np.bool_]
     table: Tabulation | None
     n_differing: int
+    differing: tuple[int, ...]
     digests: tuple[str, ...]
     groups: GroupSums | None
 
@@ -136,7 +139,8 @@ class Findings:
         return Findings(
             self.n_rows + later.n_rows, sums.nodes, sizes.nodes, self.equal & later.equal,
             self.alike & later.alike, self.firsts, same_first, self.binary & later.binary, table,
-            self.n_differing + later.n_differing, (*self.digests, *later.digests), None,
+            self.n_differing + later.n_differing, (*self.differing, *later.differing),
+            (*self.digests, *later.digests), None,
         )  # fmt: skip
 
 
@@ -167,7 +171,8 @@ class Survey:
         counting = self.reading.keys is None and bool(wanted.drawn)
         groups = None if self.reading.keys is None else GroupBlock()
         digests: list[str] = []
-        n_rows = n_differing = 0
+        differing: list[int] = []
+        n_rows = 0
         for number, n_own, own, own_keys in self.reading.blocks(self.extent, self.terms):
             equal = {(i, j) for i, j in equal if same(own[i], own[j])}
             sums.add(number, _sums([evaluated(term, own) for term in wanted.summed]))
@@ -185,11 +190,12 @@ class Survey:
             if wanted.digested:
                 digests.append(_digest(terms[: len(wanted.drawn)]))
             if wanted.swapped:
-                n_differing += int(np.any(terms[: len(wanted.drawn)], axis=0).sum())
+                differing.append(int(np.any(terms[: len(wanted.drawn)], axis=0).sum()))
             n_rows += n_own
         return Findings(
             n_rows, sums.nodes, sizes.nodes, frozenset(equal), frozenset(alike), *seen, table,
-            n_differing, tuple(digests), None if groups is None else groups.finish(),
+            sum(differing), tuple(differing), tuple(digests),
+            None if groups is None else groups.finish(),
         )  # fmt: skip
 
 
@@ -225,7 +231,7 @@ def tabulated(own: Sequence[Any], counts: NDArray[np.int64], wanted: Wanted) -> 
     return Findings(
         n_rows, ((0, 0, _sums(summed)),), ((0, 0, _sizes([_times(one, counts) for one in sized])),),
         frozenset(wanted.equal), frozenset(wanted.alike), *seen, table, int(counts[differ].sum()),
-        (), None,
+        (), (), None,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -16,10 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import distributed
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from clusters import two_processes
 from executing import (
     OPTIONS,
+    SEED,
     Case,
     Counted,
     Fragile,
@@ -38,6 +43,7 @@ from sourced import write
 
 import fastboot as fb
 from fastboot import passes
+from fastboot.blocks import BLOCK
 
 # P5 of the design: Ctrl-C within 0.5 s.
 SECONDS_TO_STOP = 0.5
@@ -203,15 +209,23 @@ def test_bits__forced_path(paths: tuple[str, str]) -> None:
 
 
 class Watched(ThreadPoolExecutor):
-    """Threads that count what they are given, and say how many there are no more than others."""
+    """Threads that count what they are given, and say how many there are no more than others.
+
+    n_tasks, n_bytes : number of tasks, and what each takes when it is pickled
+    """
 
     def __init__(self) -> None:
         super().__init__(1)
-        self.n_tasks = 0
+        self.n_bytes: list[int] = []
+
+    @property
+    def n_tasks(self) -> int:
+        """How many there were."""
+        return len(self.n_bytes)
 
     def submit(self, *arguments: Any, **options: Any) -> Future[Any]:
         """Count."""
-        self.n_tasks += 1
+        self.n_bytes.append(len(pickle.dumps(arguments)))
         return super().submit(*arguments, **options)
 
 
@@ -222,7 +236,7 @@ class Watched(ThreadPoolExecutor):
         ("BLEU of two", 3, 6),  # 20 terms: one block a task
         ("share", 0, 3),  # classes are drawn here
         ("groups", 1, 2),  # 64 blocks are summed in a task; then groups are units in memory
-        ("swaps", 0, 9),  # a survey, a pass for what differs, and draws
+        ("swaps", 0, 6),  # a survey, and draws
         ("function", 32, None),
         ("swaps of medians", 32, None),
         ("median", 32, None),
@@ -249,6 +263,23 @@ def test_tasks__fewer_replicates_than_ranges() -> None:
         found = asked(n_resamples=3, executor=pool)
         assert pool.n_tasks == 3
     assert bits(found) == bits(asked(n_resamples=3))
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_swaps__each_task_reads_its_own_rows(share: float, tmp_path: Path) -> None:
+    """A task says where rows lie and brings none; rows that differ have blocks of their own."""
+    rng = np.random.default_rng(SEED)
+    a = rng.normal(size=400_000)
+    b = np.where(rng.random(a.size) < share, rng.normal(size=a.size), a)
+    whole = pa.table({"a": a, "b": b})
+    for number in range(4):
+        pq.write_table(whole.slice(100_000 * number, 100_000), tmp_path / f"{number}.parquet")
+    with Watched() as pool:
+        found = fb.approximate_randomization("a", "b", data=str(tmp_path), executor=pool, **OPTIONS)
+    assert bits(found) == bits(fb.approximate_randomization("a", "b", data=whole, **OPTIONS))
+    assert found.n_differing > 3 * BLOCK
+    assert pool.n_tasks > 6
+    assert max(pool.n_bytes) < 10_000
 
 
 def test_swaps__few_units_are_listed_here() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pq
 import pytest
 from scanning import SEED
@@ -381,6 +382,35 @@ def test_files__disappear_in_draws(call: str, folder: Path, refused: Refuse) -> 
     last = folder / f"{N_FILES - 1}.parquet"
     message = re.compile(rf"^data='{re.escape(str(last))}', row group.* cannot be read: .*No such")
     refused(MEAN[call], FileNotFoundError, message, n_threads=1, progress=in_draws(last.unlink))
+
+
+@pytest.mark.parametrize("in_survey", [True, False])
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "dataset"])
+def test_files__written_to(kind: str, in_survey: bool, folder: Path, refused: Refuse) -> None:
+    """The first one gets other values, and as many rows: one pass would not go with another."""
+    suffix = "parquet" if kind == "dataset" else kind
+    written(folder, kind=suffix)
+    first = folder / f"0.{suffix}"
+    other = folder.parent / f"other.{suffix}"
+    write(pa.table(columns_of(N_FILES)), other, GROUP)
+    done: list[bool] = []
+
+    def overwrite() -> None:
+        if not done:
+            other.replace(first)
+            done.append(True)
+
+    def call(data: str, **how: Any) -> Any:
+        source = pa_dataset.dataset(data) if kind == "dataset" else data
+        return fb.bootstrap("a", data=source, **how)
+
+    message = (
+        f"data='{first}' was written to while it was read; `data` must not change, run again when "
+        "it is complete."
+    )
+    progress = (lambda *_: overwrite()) if in_survey else in_draws(overwrite)
+    refused(call, ValueError, message, n_threads=1, progress=progress)
+    assert done
 
 
 @pytest.mark.parametrize("n_threads", N_THREADS)

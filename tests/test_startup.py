@@ -100,6 +100,25 @@ def test_first_call__compiles_one_kernel(tmp_path: Path) -> None:
         assert module not in found["modules"]
 
 
+PIECE = """
+import numpy as np
+import fastboot as fb
+from fastboot.kernels.philox import fill_positions
+for _ in range(2):
+    try:
+        fill_positions(0, 0, 0, 0, np.uint32(1), np.uint32(1), np.zeros((1, 4), np.uint32))
+    except TypeError as error:
+        print(error)
+    fb.bootstrap([1.0, 2.0, 4.0], rng=0, n_resamples=10)
+"""
+
+
+def test_pieces__called_from_python(tmp_path: Path) -> None:
+    """They have no wrapper: refused by name, before and after a kernel has made a version."""
+    line = "fill_positions is a piece of kernels; call it from a kernel\n"
+    assert 2 * line == python(PIECE, tmp_path)
+
+
 def test_first_call__warm_cache_compiles_nothing(tmp_path: Path) -> None:
     """In the next process the kernel is loaded: nothing is compiled, no file is written."""
     watched(SMALL_JOB, tmp_path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from pyarrow import fs
 
 from fastboot.arrow import decoded
 from fastboot.blocks import BLOCK
@@ -121,7 +122,13 @@ def open_dataset(data: Any) -> Opened:
             return [_Whole("`data`", where, None, None, data)]
         return [fragment for part in parts for fragment in _fragments(part, where, data.schema)]
 
-    return Opened("`data`", data.schema, is_final=True, cut=cut)
+    return Opened("`data`", data.schema, is_final=True, cut=cut, files=_local_files(data))
+
+
+def _local_files(data: Any) -> tuple[str, ...]:
+    """Return the files of a dataset that lie on this machine."""
+    is_local = isinstance(getattr(data, "filesystem", None), fs.LocalFileSystem)
+    return tuple(data.files) if is_local else ()
 
 
 def _parts(data: Any, where: Filter | None) -> list[Any] | None:

@@ -104,12 +104,14 @@ class Opened(NamedTuple):
     schema : Arrow schema; of text, as far as its first rows tell
     is_final : the schema is that of all rows, and not a first guess
     cut : from a filter to the fragments
+    files : of this machine that it lies in
     """
 
     subject: str
     schema: Any
     is_final: bool
     cut: Callable[[Filter | None], Sequence[Fragment]]
+    files: tuple[str, ...] = ()
 
 
 def runs(numbers: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:

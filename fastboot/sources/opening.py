@@ -24,7 +24,7 @@ from fastboot.sources.json_lines import open_json_lines
 from fastboot.sources.kinds import Kinds, plain_type
 from fastboot.sources.messages import ERRORS, Errors, names_near, reading
 from fastboot.sources.parquet import open_parquet
-from fastboot.sources.paths import Format, files_of, format_of
+from fastboot.sources.paths import Format, files_of, format_of, state_of
 from fastboot.sources.queries import (
     is_factory,
     is_frame,
@@ -59,6 +59,7 @@ class Source:
             name for one in opened for name in one.schema.names if name not in first.schema.names
         )
         self._opened = opened
+        self._states = {file: state_of(file) for one in opened for file in one.files}
         self._schema = first.schema
         self._where = bound(expression_of(where), first.schema, self.names)
         if self._where is not None:
@@ -101,6 +102,21 @@ class Source:
         for one in self._opened:
             if one.is_final:
                 kinds.check(one.schema, wanted, one.subject)
+
+    def check_unchanged(self) -> None:
+        """Refuse files that were written to since the source was opened.
+
+        Raises
+        ------
+        ValueError
+            The message names the file.
+        """
+        for file, state in self._states.items():
+            if state_of(file) not in {state, None}:  # what has gone is refused where it is read
+                raise ValueError(
+                    f"data={file!r} was written to while it was read; `data` must not change, run "
+                    "again when it is complete."
+                )
 
     def batches(self, wanted: Sequence[str]) -> Generator[Any]:
         """Yield the rows that count from the first to the last, as Arrow record batches.
@@ -207,7 +223,7 @@ def _open_files(files: list[str]) -> list[Opened]:
             one = opener(file, known)
         if not one.is_final and one.schema.names:
             known = one.schema
-        opened.append(one)
+        opened.append(one._replace(files=(file,)))
     return opened
 
 

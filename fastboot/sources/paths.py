@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["Format", "files_of", "format_of", "is_one_file"]
+__all__ = ["Format", "files_of", "format_of", "is_one_file", "state_of"]
 
 Format = Literal["parquet", "arrow", "csv", "tsv", "json"]
 
@@ -49,6 +49,15 @@ def format_of(path: str) -> Format:
             f"data={path!r} has no suffix that fastboot reads; there are: {_SUFFIXES}."
         )
     return known
+
+
+def state_of(path: str) -> tuple[int, int] | None:
+    """Return what changes when a file is written to, its size and time; None if there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def files_of(data: Any) -> list[str] | None:
