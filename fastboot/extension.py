@@ -66,9 +66,9 @@ def extended(result: E, n_resamples: Any, known: Sets) -> E:
         )
     if result.again is None:
         raise ValueError(
-            "this result cannot be extended: those of bootstrap, paired_bootstrap and "
-            "approximate_randomization can, but not once they were pickled, nor as part of a table "
-            "(extend the table); or call the procedure again with "
+            "this result cannot be extended: those of bootstrap, paired_bootstrap, "
+            "approximate_randomization and compare can, but not once they were pickled, nor as "
+            "part of a table (extend the table); or call the procedure again with "
             f"rng={result.seed} and n_resamples={total}"
         )
     longer: E = result.again(total, result.seed, known)

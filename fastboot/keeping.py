@@ -169,7 +169,9 @@ class _Longer:
             )
 
 
-def check_checkpoint(checkpoint: Any, procedure: str, design: Design) -> Keeping | None:
+def check_checkpoint(
+    checkpoint: Any, procedure: str, design: Design, *, randomized: bool = False
+) -> Keeping | None:
     """Return where replicates are kept, or raise TypeError naming `checkpoint`.
 
     Parameters
@@ -180,12 +182,14 @@ def check_checkpoint(checkpoint: Any, procedure: str, design: Design) -> Keeping
         Whose replicates they are.
     design
         How they are resampled.
+    randomized
+        Whether there are replicates of a randomization beside those of the bootstrap.
     """
     if checkpoint is None or isinstance(checkpoint, KnownReplicates):
         return checkpoint
     if not isinstance(checkpoint, str | os.PathLike):
         raise TypeError(f"`checkpoint` is {checkpoint!r}; give the path of a directory, or None")
-    several = bool(design.by) or design.levels == "crossed"
+    several = randomized or bool(design.by) or design.levels == "crossed"
     return StoredReplicates(os.fsdecode(checkpoint), procedure, several)
 
 

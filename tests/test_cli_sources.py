@@ -311,6 +311,24 @@ def test_checkpoint__gate(run: Callable[..., Done], folder: Path, tmp_path: Path
     assert list((tmp_path / "kept").iterdir())
 
 
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_checkpoint__rank(
+    test: str, run: Callable[..., Done], folder: Path, tmp_path: Path
+) -> None:
+    """Rankings keep theirs, of the bootstrap and of the test."""
+    words = ("rank", folder, "--systems", "x,y", "--test", test, "--seed", 5, "--json")
+    kept = tmp_path / "kept"
+    run(*words, "--resamples", 70, "--checkpoint", kept)
+    n_files = len(list(kept.rglob("*.*")))
+    longer = run(*words, "--resamples", 99, "--checkpoint", kept)
+
+    assert answer(longer) == answer(run(*words, "--resamples", 99))
+    assert len(list(kept.rglob("*.*"))) > n_files > 0
+    unseeded = run("rank", folder, "--systems", "x,y", "--checkpoint", kept)
+    assert unseeded.code == 2
+    assert unseeded.err.startswith("fastboot: --checkpoint needs --seed N: ")
+
+
 def test_checkpoint__refused(run: Callable[..., Done], folder: Path, tmp_path: Path) -> None:
     """Without a seed nothing could be resumed; other resamples are not mixed in."""
     words = ("compare", folder, "--a", "x", "--b", "y", "--resamples", 99)

@@ -611,8 +611,9 @@ def test_extend__refused(value: Any, error: type[Exception], message: str) -> No
 def test_extend__pickled_and_parts_of_tables() -> None:
     """They do not hold the arguments of the call."""
     message = (
-        "^this result cannot be extended: those of bootstrap, paired_bootstrap and "
-        "approximate_randomization can, but not once they were pickled, nor as part of a table "
+        "^this result cannot be extended: those of bootstrap, paired_bootstrap, "
+        "approximate_randomization and compare can, but not once they were pickled, nor as part "
+        "of a table "
         r"\(extend the table\); or call the procedure again with rng=20261 and n_resamples=60$"
     )
     several, slices = of("several")(n_resamples=SHORT), of("slices")(n_resamples=SHORT)

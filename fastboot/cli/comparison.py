@@ -12,6 +12,7 @@ import fastboot as fb
 from fastboot.cli.items import Items
 from fastboot.cli.measures import Measures
 from fastboot.cli.metrics import Metric
+from fastboot.cli.resuming import check_seeded
 from fastboot.columns import Column
 
 __all__ = ["Comparison", "Result"]
@@ -75,10 +76,7 @@ class Comparison:
     def check(self) -> None:
         """Refuse options that contradict each other."""
         self.measures.check()
-        if self.checkpoint is not None and self.seed is None:
-            raise ValueError(
-                "--checkpoint needs --seed N: without one every run draws resamples of its own."
-            )
+        check_seeded(self.checkpoint, self.seed)
         if self.test == "randomization" and self.method is not None:
             raise ValueError(
                 "--method goes with --test bootstrap; randomization has a normal interval only."

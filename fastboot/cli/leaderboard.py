@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import fastboot as fb
 from fastboot.cli.measures import Measures
 from fastboot.cli.metrics import Metric
+from fastboot.cli.resuming import check_seeded
 from fastboot.columns import Column
 from fastboot.statistics.base import Statistic
 
@@ -36,6 +38,7 @@ class Leaderboard:
     nan_policy: str | None = None
     seed: int | None = None
     threads: int | None = None
+    checkpoint: Path | None = None
 
     def check(self) -> None:
         """Refuse options that contradict each other."""
@@ -49,6 +52,7 @@ class Leaderboard:
                 raise ValueError(f"--systems names {name!r} twice; leave one of them out.")
         if self.null is not None and self.test != "randomization":
             raise ValueError("--null goes with --test randomization.")
+        check_seeded(self.checkpoint, self.seed)
 
     def answer(self, progress: Callable[[int, int], None] | None) -> fb.Comparison:
         """The library's comparison."""
@@ -76,6 +80,7 @@ class Leaderboard:
             "nan_policy": self.nan_policy,
             "rng": self.seed,
             "n_threads": self.threads,
+            "checkpoint": self.checkpoint,
             "progress": progress,
         }
         return fb.compare(

@@ -42,6 +42,7 @@ def rank(
     nan_policy: options.NanPolicy = None,
     seed: options.Seed = None,
     threads: options.Threads = None,
+    checkpoint: options.Checkpoint = None,
     json: options.Json = False,
 ) -> None:
     """Rank many systems, with every pair's difference, corrected for looking often."""
@@ -71,6 +72,7 @@ def rank(
         nan_policy=nan_policy,
         seed=seed,
         threads=threads,
+        checkpoint=checkpoint,
     )
     with options.in_words(measures, "--systems"), terminal.working() as progress:
         comparison = leaderboard.answer(progress)

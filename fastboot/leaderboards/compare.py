@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from fastboot.arguments import Rng, answer_options, check_design, check_flag, check_run
 from fastboot.columns import Source
 from fastboot.designs import Slices
+from fastboot.keeping import check_checkpoint, extender
 from fastboot.leaderboards.boards import Board, board_of
 from fastboot.leaderboards.comparison import Comparison, slice_axes
 from fastboot.leaderboards.corrections import CORRECTIONS
@@ -61,6 +63,7 @@ def compare(
     rng: Rng = None,
     n_threads: int | None = None,
     executor: object = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     nan_policy: str = "raise",
     progress: bool | Callable[[int, int], object] | None = None,
 ) -> Comparison:
@@ -83,6 +86,9 @@ def compare(
         As in :func:`bootstrap`.
     executor
         As in :func:`bootstrap`; what is randomized is so in threads of this process.
+    checkpoint
+        As in :func:`bootstrap`; replicates of the bootstrap and of the test, for each metric and
+        for all slices, have directories of their own.
     metrics
         For each metric a function from a system's column to its statistic, such as
         ``{"F": lambda column: fb.f_score("gold", column)}``.
@@ -145,6 +151,7 @@ def compare(
     >>> comparison.pair("large", "small").estimate
     0.5
     """
+    call = dict(locals())
     started = time.perf_counter()
     names, asked = _ask(systems, metrics)
     direction = _directions(higher_is_better, list(asked))
@@ -164,12 +171,16 @@ def compare(
     options = answer_options(confidence_level, method, alternative)
     counted = check_flag("add_one", add_one)
     design = check_design(data, where=where, groups=groups, strata=strata, by=by)
+    randomized = test == "randomization"
+    run = run._replace(
+        keeping=check_checkpoint(checkpoint, "compare", design, randomized=randomized)
+    )
     statistics = [statistic for row in asked.values() for statistic in row]
-    if test == "randomization":
+    if randomized:
         _check_randomizable(asked)
     n = len(names)
     alike = [tuple(range(m * n, (m + 1) * n)) for m in range(len(asked))]
-    if test == "randomization":
+    if randomized:
         rows = rows_that_count(data, where, sources_of(statistics, design, weights))
         sample = take(
             statistics, rows, design, nan_policy, weights=weights, alike=alike, mixed=True
@@ -179,7 +190,7 @@ def compare(
             statistics, data, design, nan_policy, run, alone, weights=weights, where=where,
             alike=alike,
         )  # fmt: skip
-    if test == "randomization" and null == "permutations":
+    if randomized and null == "permutations":
         check_permutable(sample.bounds)
     boards = tuple(
         _boards(
@@ -200,7 +211,7 @@ def compare(
     return Comparison(
         boards=tuple(board if named else replace(board, metric=None) for board in boards),
         test=test,
-        null=null if test == "randomization" else None,
+        null=null if randomized else None,
         against=against,
         correction=correction,
         add_one=counted,
@@ -212,6 +223,7 @@ def compare(
         asked=_calls(names, asked, sample, named=named),
         remarks=sample.remarks,
         elapsed=time.perf_counter() - started,
+        again=extender(compare, call),
         **options,
     )
 
@@ -248,7 +260,8 @@ def _boards(
             randomized = None
             if test == "randomization":
                 way = swapped if null == "swaps" else permuted
-                randomized = way(sample.bounds[rows], sample, run, cells)
+                name = f"{null} {m} {'total' if cells is None else 'slices'}"
+                randomized = way(sample.bounds[rows], sample, run, cells, name)
             for cell in range(answer.estimates.shape[1]):
                 yield board_of(
                     metric,

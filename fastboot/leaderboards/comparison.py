@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from fastboot.extension import Sets, extended
 from fastboot.intervals import standard_error
 from fastboot.leaderboards.boards import Board, Pairs
 from fastboot.leaderboards.ranks import (
@@ -104,6 +105,19 @@ def slice_axes(by: Sequence[Any]) -> tuple[str, ...]:
     return tuple(axes[n_taken:])
 
 
+def _joint(boards: Sequence[Board]) -> tuple[Any, Any]:
+    """Return the values and replicates of boards as one run gave them: metric by metric."""
+    of_metric: dict[str | None, list[Board]] = {}
+    for board in boards:
+        of_metric.setdefault(board.metric, []).append(board)
+    return (
+        np.concatenate([np.stack([board.estimates for board in own], 1)
+                        for own in of_metric.values()]),
+        np.concatenate([np.stack([board.replicates for board in own], 1)
+                        for own in of_metric.values()]),
+    )  # fmt: skip
+
+
 def _whole(rank: float) -> int | None:
     return None if np.isnan(rank) else int(rank)
 
@@ -145,7 +159,44 @@ class Comparison(Worded):
         Sentences about the data.
     elapsed
         Seconds, from the call to the answer.
+    again
+        How `extend` runs the procedure again; it holds the arguments of the call, and is None after
+        pickling.
     """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"again": None}
+
+    def extend(self, n_resamples: int) -> Self:
+        """Return the comparison of a longer run: see :meth:`fastboot.BootstrapResult.extend`.
+
+        The replicates of the bootstrap are taken over; those of a randomization, of which only the
+        p-values are here, are drawn from the start, or taken from the checkpoint.
+
+        Parameters
+        ----------
+        n_resamples
+            Replicates in all.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As there.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> scores = {"small": [0, 1, 0, 1, 0, 1], "large": [1, 1, 1, 1, 0, 1]}
+        >>> fb.compare(scores, rng=0, n_resamples=100).extend(200).n_resamples
+        200
+        """
+        return extended(self, n_resamples, self._known())
+
+    def _known(self) -> Sets:
+        """Return what a longer run need not compute again."""
+        known: Sets = {"total": _joint([board for board in self.boards if board.slice is None])}
+        sliced = [board for board in self.boards if board.slice is not None]
+        return {**known, "slices": _joint(sliced)} if sliced else known
 
     @property
     def systems(self) -> Tabular:

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from fastboot import engine
 from fastboot.designs import Slices
+from fastboot.keeping import facts_of, kept
 from fastboot.observation import units_of
-from fastboot.paths import Run, no_weights
+from fastboot.paths import Replicates, Run, no_weights
 from fastboot.sample import Sample
 from fastboot.statistics.additive import Additive, Tally
 from fastboot.statistics.bound import Bound, evaluate
-from fastboot.statistics.estimand import Estimand, placed
+from fastboot.statistics.estimand import Estimand, alone, placed
 from fastboot.swap_paths import swap
 from fastboot.units import Layout, Units
 from fastboot.weights import key_of
@@ -57,7 +58,11 @@ class Randomized(NamedTuple):
 
 
 def swapped(
-    bounds: Sequence[Bound], sample: Sample, run: Run, cells: Slices | None = None
+    bounds: Sequence[Bound],
+    sample: Sample,
+    run: Run,
+    cells: Slices | None = None,
+    name: str = "swaps",
 ) -> Randomized:
     """Return the differences of all pairs under common swaps.
 
@@ -71,6 +76,8 @@ def swapped(
         How to run; all swaps are enumerated where they are few, and there are no slices.
     cells
         Slices to answer apart.
+    name
+        Of the set of replicates, where they are kept.
     """
     if cells is not None:
         run = run._replace(path="weights")  # one way for all slices, never enumerated
@@ -79,9 +86,14 @@ def swapped(
     raw = Estimand(terms, [0.0] * len(terms), (), _n_sums(terms), _stacked)
     units = units_of(raw, layout, drawn_vary=True)
     differing = _differing(units, places, layout)
-    found = swap(raw, units, no_weights, layout, differing, 0, run)
+
+    def draw(part: Run) -> Replicates:
+        return swap(raw, units, no_weights, layout, differing, 0, part)
+
+    known = sample.totals(terms, cells)
+    found = _kept(draw, bounds, sample, run, cells, known, name)
     moved = _by_term(found.values, terms)
-    totals = [total[..., None] for total in sample.totals(terms, cells)]
+    totals = [total[..., None] for total in known]
 
     def of_cell(cell: int) -> PairReplicates:
         own = [
@@ -101,13 +113,17 @@ def swapped(
 
 
 def permuted(
-    bounds: Sequence[Bound], sample: Sample, run: Run, cells: Slices | None = None
+    bounds: Sequence[Bound],
+    sample: Sample,
+    run: Run,
+    cells: Slices | None = None,
+    name: str = "permutations",
 ) -> Randomized:
     """Return the differences of all pairs under permutations of all systems within each unit.
 
     Parameters
     ----------
-    bounds, sample, run, cells
+    bounds, sample, run, cells, name
         As in `swapped`; the statistic has no tallies.
 
     Raises
@@ -131,7 +147,6 @@ def permuted(
                 rows if codes is None else np.bincount(codes, rows, layout.n_units)
             )
     by_unit.flags.writeable = False
-    sums = np.zeros((layout.n_cells, n_systems * n_terms, run.n_resamples))
     key = key_of(run.sequence)
     # A power of two, so that no step reaches into the next superblock.
     step = min(SUPERBLOCK, 1 << (max(1, _CACHED // by_unit.strides[0]).bit_length() - 1))
@@ -139,21 +154,30 @@ def permuted(
     cell_of_step = np.searchsorted(layout.cell_offsets, edges[:-1], side="right") - 1
     steps = list(zip(cell_of_step.tolist(), pairwise(edges.tolist()), strict=True))
 
-    def task(r: range) -> Iterator[int]:
-        part = np.zeros((*sums.shape[:2], len(r)))
-        for cell, (start, stop) in steps:
-            add_permuted_sums(by_unit, n_systems, start, stop, r.start, *key, part[cell])
-            yield len(r)
-        sums[:, :, r.start : r.stop] = part
+    def draw(part: Run) -> Replicates:
+        n_replicates = len(part.replicates)
+        sums = np.zeros((layout.n_cells, n_systems * n_terms, n_replicates))
 
-    engine.run(
-        task,
-        n_steps=len(steps),
-        n_replicates=run.n_resamples,
-        seconds=1e-9 * _PERMUTED * n_systems * layout.n_units / len(steps),
-        n_threads=run.n_threads,
-        progress=run.progress,
-    )
+        def task(r: range) -> Iterator[int]:
+            some = np.zeros((*sums.shape[:2], len(r)))
+            first = part.first + r.start
+            for cell, (start, stop) in steps:
+                add_permuted_sums(by_unit, n_systems, start, stop, first, *key, some[cell])
+                yield len(r)
+            sums[:, :, r.start : r.stop] = some
+
+        engine.run(
+            task,
+            n_steps=len(steps),
+            n_replicates=n_replicates,
+            seconds=1e-9 * _PERMUTED * n_systems * layout.n_units / len(steps),
+            n_threads=part.n_threads,
+            progress=part.progress,
+        )
+        return Replicates(sums.swapaxes(0, 1), "permutations")
+
+    totals = sample.totals([term for bound in bounds for term in bound.terms], cells)
+    found = _kept(draw, bounds, sample, run, cells, totals, name)
 
     def of_cell(own: Floats) -> PairReplicates:
         def value(system: int) -> Floats:
@@ -161,7 +185,8 @@ def permuted(
 
         return lambda s, t: value(s) - value(t)
 
-    return Randomized(tuple(map(of_cell, sums)), run.n_resamples, "permutations")
+    cellwise = map(of_cell, found.values.swapaxes(0, 1))
+    return Randomized(tuple(cellwise), found.values.shape[2], found.path)
 
 
 def check_permutable(bounds: Sequence[Bound]) -> None:
@@ -172,6 +197,28 @@ def check_permutable(bounds: Sequence[Bound]) -> None:
                 f"`null` is 'permutations', which {bound.statistic.name} cannot have: its sums are "
                 "by class; use null='swaps'"
             )
+
+
+def _kept(
+    draw: Callable[[Run], Replicates],
+    bounds: Sequence[Bound],
+    sample: Sample,
+    run: Run,
+    cells: Slices | None,
+    totals: Sequence[Any],
+    name: str,
+) -> Replicates:
+    """Return replicates of sums, of which those that are known are not computed again."""
+    arrangement = sample.arrange(cells)
+    terms, _ = placed(bounds)
+
+    def facts() -> dict[str, str]:
+        raw = Estimand(terms, [0.0] * len(terms), (), _n_sums(terms), _stacked)
+        units = units_of(raw, arrangement.layout, drawn_vary=True)
+        return facts_of(alone(bounds), sample, units, arrangement, run)
+
+    estimates = np.concatenate([np.reshape(total, (-1, np.shape(total)[-1])) for total in totals])
+    return kept(draw, run, facts, estimates, name)
 
 
 def _n_sums(terms: Sequence[Any]) -> int:

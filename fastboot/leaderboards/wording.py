@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fastboot.extension import Again
 from fastboot.intervals import interval
 from fastboot.leaderboards.boards import Board
 from fastboot.leaderboards.corrections import LEVEL_ROUNDING
@@ -46,6 +47,7 @@ class Worded:
     asked: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
     elapsed: float
+    again: Again | None
 
     @property
     def n_resamples(self) -> int:
