@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 
 from fastboot.block_draws import draw_blocks, held_blocks
 from fastboot.dispatch import in_order
-from fastboot.measures import Measure, RowsOfCells
+from fastboot.measures import RowsOfCells
 from fastboot.paths import Replicates, Run, plain_bootstrap
 from fastboot.statistics.estimand import Estimand
 from fastboot.sums import BlockDraws, bootstrap_additions
-from fastboot.swap_paths import enumerates, swap
 from fastboot.units import Layout, Units
 from fastboot.weights import key_of
 
-__all__ = ["RangeTask", "by_ranges", "plain_replicates", "swap_replicates"]
+__all__ = ["RangeTask", "by_ranges", "plain_replicates"]
 
 Integers = NDArray[np.int64]
 
@@ -127,20 +126,3 @@ def plain_replicates(
         estimand, units, blocks, draw, units.n_units, run, errors=False, jackknife=False
     )
     return found.replicates, units
-
-
-def swap_replicates(
-    estimand: Estimand,
-    units: Units | None,
-    measure: Measure,
-    layout: Layout,
-    differing: Integers,
-    n_rows: int,
-    run: Run,
-) -> Replicates:
-    """Return what :func:`fastboot.swap_paths.swap` returns, from wherever the run says."""
-    arguments = estimand, units, measure, layout, differing, n_rows
-    listed = layout.n_cells == 1 and enumerates(differing.size, run)
-    if run.executor is None or not estimand.weighted or listed or not differing.size:
-        return swap(*arguments, run)
-    return by_ranges(swap, arguments, run)
