@@ -32,6 +32,7 @@ from fastboot.companions.t_test_results import PairedTTestResult
 from fastboot.examples import example_path, load_example
 from fastboot.leaderboards.compare import compare
 from fastboot.leaderboards.comparison import Comparison
+from fastboot.leaderboards.confidence_set import model_confidence_set
 from fastboot.leaderboards.corrections import adjust_pvalues
 from fastboot.leaderboards.data_sets import (
     CombinedPValue,
@@ -40,7 +41,6 @@ from fastboot.leaderboards.data_sets import (
     replicability,
 )
 from fastboot.leaderboards.pooled_effects import PooledResult, pool
-from fastboot.leaderboards.ranks import model_confidence_set
 from fastboot.margins import Verdict
 from fastboot.paired import paired_bootstrap
 from fastboot.paired_results import PairedBootstrapResult, RandomizationResult

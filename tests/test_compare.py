@@ -15,7 +15,7 @@ from scipy.stats import binom
 from statistical import assert_rate
 
 import fastboot as fb
-from fastboot.leaderboards import corrections, ranks
+from fastboot.leaderboards import confidence_set, corrections, ranks
 from fastboot.leaderboards.comparison import Comparison
 
 N_ROWS = 120
@@ -574,14 +574,14 @@ def test_compare__notes(table: dict[str, Any]) -> None:
 
 
 def test_compare__ranks_of_the_joint_replicates(table: dict[str, Any]) -> None:
-    """Ranks, shares, model confidence set and letters are those of the module ranks."""
+    """Ranks, shares, model confidence set and letters are those of their own modules."""
     for higher in (True, False):
         found = compare(statistics("accuracy"), data=table, higher_is_better=higher)
         board = found.board()
         joint: dict[str, Any] = {"higher_is_better": higher, "rounding": board.rounding}
         of = ranks.rank_intervals(board.estimates, board.replicates, **joint)
         best = ranks.probability_best(board.estimates, board.replicates, **joint)
-        confident = ranks.model_confidence_set(board.estimates, board.replicates, **joint)
+        confident = confidence_set.model_confidence_set(board.estimates, board.replicates, **joint)
         differ = np.zeros((4, 4), bool)
         for (i, j), p in zip(board.pairs.places, board.pairs.adjusted, strict=True):
             differ[i, j] = differ[j, i] = p <= 0.05

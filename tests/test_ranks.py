@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 from statistical import FALSE_FAILURE, assert_rate
 
+from fastboot.leaderboards.confidence_set import MCS_STATISTICS, model_confidence_set
 from fastboot.leaderboards.corrections import Pairs, max_t, simultaneous_intervals
 from fastboot.leaderboards.ranks import (
-    MCS_STATISTICS,
     indistinguishable,
     letters,
-    model_confidence_set,
     probability_best,
     rank_intervals,
     surely_better,

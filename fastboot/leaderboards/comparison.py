@@ -12,12 +12,8 @@ import numpy as np
 from fastboot.extension import Sets, extended
 from fastboot.intervals import standard_error
 from fastboot.leaderboards.boards import Board, Pairs
-from fastboot.leaderboards.ranks import (
-    letters,
-    model_confidence_set,
-    probability_best,
-    rank_intervals,
-)
+from fastboot.leaderboards.confidence_set import model_confidence_set
+from fastboot.leaderboards.ranks import letters, probability_best, rank_intervals
 from fastboot.leaderboards.wording import Worded
 from fastboot.rendering import count, note_lines, to_json
 from fastboot.sample import few_units

@@ -16,21 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.intervals import check_level
-from fastboot.leaderboards.corrections import LEVEL_ROUNDING, Pairs, max_t, studentized
+from fastboot.leaderboards.corrections import LEVEL_ROUNDING, Pairs, max_t
 
 __all__ = [
-    "MCS_STATISTICS",
-    "ModelConfidenceSet",
     "RankIntervals",
     "indistinguishable",
     "letters",
-    "model_confidence_set",
     "probability_best",
     "rank_intervals",
+    "ranking_of",
     "surely_better",
 ]
-
-MCS_STATISTICS = ("range", "max")
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -59,28 +55,6 @@ class RankIntervals(NamedTuple):
     marginal_low: Floats
     marginal_high: Floats
     better: Bools
-
-
-class ModelConfidenceSet(NamedTuple):
-    """The systems that may be the best.
-
-    Attributes
-    ----------
-    pvalues
-        Shape (S,): 1 less the confidence from which on a system belongs to the set. NaN where not
-        in the ranking.
-    statistic
-        "range" or "max".
-    """
-
-    pvalues: Floats
-    statistic: str
-
-    def members(self, confidence_level: float = 0.95) -> Bools:
-        """Return which systems are in the set of this confidence, shape (S,)."""
-        level = check_level(confidence_level)
-        inside: Bools = self.pvalues > 1.0 - level + LEVEL_ROUNDING
-        return inside
 
 
 def surely_better(
@@ -170,7 +144,7 @@ def rank_intervals(
         confidence_level=confidence_level,
         rounding=rounding,
     )
-    systems, own, complete, off = _ranking(
+    systems, own, complete, off = ranking_of(
         values, replicates, higher_is_better=higher_is_better, rounding=rounding
     )
     found = np.full((5, n), np.nan)
@@ -225,7 +199,7 @@ def probability_best(
     [0.625, 0.375]
     """
     shares = np.full(len(values), np.nan)
-    systems, _, complete, off = _ranking(
+    systems, _, complete, off = ranking_of(
         values, replicates, higher_is_better=higher_is_better, rounding=rounding
     )
     if complete.size:
@@ -316,136 +290,21 @@ def letters(differ: Bools, order: Sequence[int] | None = None) -> list[str]:
     return [("" if few else ",").join(own) for own in shown]
 
 
-def model_confidence_set(
-    values: Floats,
-    replicates: Floats,
-    *,
-    higher_is_better: bool = True,
-    statistic: str = "range",
-    rounding: float | Floats = 0.0,
-) -> ModelConfidenceSet:
-    """Return the set of systems that holds the best with a given confidence.
-
-    Hansen, Lunde and Nason (2011): test whether all systems of a set are equal, leave out the worst
-    if not, and test again. With losses L, d_ij = L_i - L_j, d_i. = L_i - the mean of the set, and
-    standard errors the root of the mean square of replicates around the estimate:
-
-    - "range": the largest d_ij / error over pairs; the worst has the largest one against any.
-    - "max": the largest d_i. / error; the worst is the system that has it.
-
-    p-values are (count + 1) / (n + 1), ties count; that of a system is the largest of all tests up
-    to the one that leaves it out. Systems that tie as the worst are left out together, so the order
-    of systems does not matter; of the last ones, which no test can tell apart, it is 1. Systems
-    that are copies of each other are allowed.
+def ranking_of(
+    values: Floats, replicates: Floats, *, higher_is_better: bool, rounding: float | Floats
+) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
+    """Return what is in the ranking.
 
     Parameters
     ----------
     values, replicates, higher_is_better, rounding
         As for :func:`surely_better`.
-    statistic
-        "range" or "max".
 
-    Raises
-    ------
-    ValueError
-        The word is unknown.
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).standard_normal((3, 999))
-    >>> values = np.array([0.0, 9.0, 8.5])
-    >>> model_confidence_set(values, values[:, None] + noise).members().tolist()
-    [False, True, True]
+    Returns
+    -------
+    tuple
+        Numbers of the systems, their values, complete replicates (more is better) and rounding.
     """
-    if statistic not in MCS_STATISTICS:
-        raise ValueError(f"`statistic` is {statistic!r}; choose one of {', '.join(MCS_STATISTICS)}")
-    systems, own, complete, off = _ranking(
-        values, replicates, higher_is_better=higher_is_better, rounding=rounding
-    )
-    losses, moved = -own, own[:, None] - complete
-    test = _by_range if statistic == "range" else _by_mean
-    pvalues = np.full(len(values), np.nan)
-    # Without replicates no test rejects: (0 + 1) / (0 + 1).
-    pvalues[systems] = test(losses, moved, off) if complete.shape[1] else 1.0
-    return ModelConfidenceSet(pvalues, statistic)
-
-
-def _by_range(losses: Floats, moved: Floats, rounding: Floats) -> Floats:
-    """p-values of the systems from the largest differences of pairs.
-
-    Which system goes next depends on the data alone, so maxima over the replicates of pairs are
-    built up from the last set to the first: each pair is looked at once.
-    """
-    off = rounding[:, None] + rounding
-    errors = np.stack([_root_mean_square(own - moved) for own in moved])
-    scores = studentized(losses[:, None] - losses, errors, off)
-    varies = errors > off
-    slack = np.where(varies, off / np.where(varies, errors, 1.0), 0.0)
-
-    left, rounds = np.ones(len(losses), dtype=bool), []
-    while left.any():
-        among = np.where(left & left[:, None], scores, -np.inf)
-        worst = among.max(axis=1)
-        rounds.append((worst == worst.max(), (among - slack).max()))
-        left &= worst != worst.max()
-
-    pvalues, largest = np.ones(len(losses)), np.zeros(moved.shape[1])
-    for leaving, least in reversed(rounds):
-        for system in np.flatnonzero(leaving):
-            left[system] = True
-            others = moved[system] - moved[left]
-            sizes = np.abs(studentized(others, errors[system, left, None], off[system, left, None]))
-            np.maximum(largest, (sizes + slack[system, left, None]).max(axis=0), out=largest)
-        pvalues[leaving] = _share(largest >= least)
-    return _never_falling(pvalues, [leaving for leaving, _ in rounds])
-
-
-def _by_mean(losses: Floats, moved: Floats, rounding: Floats) -> Floats:
-    """p-values of the systems from the largest differences to the mean of those left."""
-    pvalues, rounds, left = np.ones(len(losses)), [], np.arange(len(losses))
-    while left.size:
-        off = rounding[left] + rounding[left].mean()
-        above, replicated = _less_mean(losses[left]), _less_mean(moved[left])
-        errors = _root_mean_square(replicated)
-        scores = studentized(above, errors, off)
-        slack = np.where(errors > off, off / np.where(errors > off, errors, 1.0), 0.0)
-        maxima = studentized(replicated, errors[:, None], off[:, None]) + slack[:, None]
-        worst = scores == scores.max()
-        leaving = np.isin(np.arange(len(losses)), left[worst])
-        pvalues[leaving] = _share(maxima.max(axis=0) >= (scores - slack).max())
-        rounds.append(leaving)
-        left = left[~worst]
-    return _never_falling(pvalues, rounds)
-
-
-def _less_mean(values: Floats) -> Floats:
-    """Differences to the mean over systems; exactly 0 where all are equal."""
-    from_first = values - values[:1]
-    differences: Floats = from_first - from_first.mean(axis=0)
-    return differences
-
-
-def _root_mean_square(rows: Floats) -> Floats:
-    root: Floats = np.sqrt(np.square(rows).mean(axis=-1))
-    return root
-
-
-def _share(extreme: Bools) -> float:
-    return float((np.count_nonzero(extreme) + 1) / (extreme.size + 1))
-
-
-def _never_falling(pvalues: Floats, rounds: list[Bools]) -> Floats:
-    largest = 0.0
-    for leaving in rounds:
-        largest = max(largest, pvalues[leaving][0])
-        pvalues[leaving] = largest
-    return pvalues
-
-
-def _ranking(
-    values: Floats, replicates: Floats, *, higher_is_better: bool, rounding: float | Floats
-) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
-    """Systems in the ranking; their values, complete replicates (more is better) and rounding."""
     sign = 1.0 if higher_is_better else -1.0
     each = np.broadcast_to(np.asarray(rounding, dtype=np.float64), values.shape)
     systems = np.flatnonzero(~np.isnan(values) & ~np.isnan(replicates).all(axis=1))
