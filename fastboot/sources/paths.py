@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +27,7 @@ _FORMATS: dict[str, Format] = {
 }
 _BINARY = ("parquet", "arrow")
 _SUFFIXES = f"{', '.join(_FORMATS)} (text also as .gz)"
+_COMPRESSED = (".gz", ".bz2", ".zst", ".xz", ".lz4", ".br", ".zip")
 
 
 def is_one_file(data: object) -> bool:
@@ -68,14 +71,17 @@ def files_of(data: Any) -> list[str] | None:
     data
         A path: of a file, of a folder (its files of known suffix and those of the folders in it,
         sorted; names that start with a dot or an underscore are left out), or a pattern such as
-        ``"runs/**/*.parquet"`` (matching files of known suffix, sorted). Or a list of paths.
+        ``"runs/**/*.parquet"`` (files that match or are in folders that match, chosen and sorted
+        as those of a folder; a name may start with a dot or an underscore where the pattern spells
+        it so, as in ``"runs/_*.parquet"``). Or a list of paths.
 
     Raises
     ------
     FileNotFoundError
         There is no such file, or none in the folder, or none that matches.
     ValueError
-        A file is named twice, has an unknown suffix, or files are of several formats.
+        A file is named twice, has an unknown suffix, is compressed as fastboot does not read it,
+        or files are of several formats.
     """
     if isinstance(data, str | os.PathLike):
         files = _found(os.fsdecode(data))
@@ -106,11 +112,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def _in_folder(folder: str) -> list[str]:
-    files = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
-        files += [str(Path(place, name)) for name in names if not _is_hidden(name)]
-    files = _sorted(files)
+    files = _chosen(_below(folder), folder)
     if not files:
         raise FileNotFoundError(
             f"data={folder!r}: there is no file in this folder that fastboot reads: {_SUFFIXES}."
@@ -119,8 +121,11 @@ def _in_folder(folder: str) -> list[str]:
 
 
 def _matching(pattern: str) -> list[str]:
-    found = glob.glob(pattern, recursive=True)  # noqa: PTH207 - of Path, glob takes no absolute pattern
-    files = _sorted([path for path in found if Path(path).is_file()])
+    found: set[str] = set()  # `**` may match a folder, and again what is in it
+    for path in glob.glob(pattern, recursive=True):  # noqa: PTH207 - of Path, glob takes no absolute pattern
+        if not _is_left_out(path, pattern):
+            found.update(_below(path) if Path(path).is_dir() else [str(Path(path))])
+    files = _chosen(found, pattern)
     if not files:
         raise FileNotFoundError(
             f"data={pattern!r}: no file matches that fastboot reads: {_SUFFIXES}."
@@ -128,9 +133,42 @@ def _matching(pattern: str) -> list[str]:
     return files
 
 
-def _sorted(files: list[str]) -> list[str]:
-    """Files of known suffix, folder by folder: ``a/z`` before ``a-b/c``."""
-    return sorted(filter(_known, files), key=lambda file: Path(file).parts)
+def _below(folder: str) -> list[str]:
+    """Return the files in a folder and in those in it, but not the hidden ones."""
+    files = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        files += [str(Path(place, name)) for name in names if not _is_hidden(name)]
+    return files
+
+
+def _is_left_out(path: str, pattern: str) -> bool:
+    """Tell whether a match is hidden, by its name or a folder's, and the pattern spells no such."""
+    parts = Path(pattern).parts
+    n_fixed = [glob.has_magic(part) for part in parts].index(True)
+    spelt = [part for part in parts if _is_hidden(part)]
+    return any(
+        _is_hidden(name) and not any(fnmatch.fnmatch(name, part) for part in spelt)
+        for name in Path(path).parts[n_fixed:]
+    )
+
+
+def _chosen(files: Iterable[str], data: str) -> list[str]:
+    """Return the files of known suffix, folder by folder: ``a/z`` before ``a-b/c``."""
+    files = sorted(files, key=lambda file: Path(file).parts)
+    for file in files:
+        if _known(file) is None and _is_compressed(file):
+            raise ValueError(
+                f"data={data!r} means {file!r} too, compressed as fastboot does not read it; "
+                "decompress or convert it, or name the files that count in a list."
+            )
+    return list(filter(_known, files))
+
+
+def _is_compressed(path: str) -> bool:
+    """Tell whether a file is of a known format but for a further suffix."""
+    name = Path(path.lower())
+    return name.suffix in _COMPRESSED and Path(name.stem).suffix in _FORMATS
 
 
 def _is_hidden(name: str) -> bool:
