@@ -415,12 +415,32 @@ def test_csv__no_column_is_to_blame(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         list(source_of(path).batches(["x"]))
 
 
-def test_csv__column_that_is_not_there(tmp_path: Path) -> None:
-    """Only the first header is looked at before the rows are read."""
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz"])
+def test_csv__column_that_is_not_there(suffix: str, tmp_path: Path) -> None:
+    """All headers are looked at, and `where=` is checked."""
+    a, b = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+    write(pa.table({"x": [1], "y": [2]}), a)
+    write(pa.table({"x": [1], "a\nb, c": [3]}), b)
+    for name, message in {
+        "y": f"data={str(b)!r} has no column 'y', which data={str(a)!r} has as int64.",
+        "a\nb, c": f"data={str(a)!r} has no column 'a\\nb, c'.",
+    }.items():
+        with pytest.raises(ValueError, match=exactly(message)):
+            source_of(tmp_path).read([name])
+        with pytest.raises(ValueError, match=exactly(message)):
+            source_of(tmp_path, [(name, "==", 2)])
+    assert source_of(tmp_path, [("x", "==", 1)]).read(["x"]).num_rows == 2
+
+
+def test_csv__later_header(tmp_path: Path) -> None:
+    """As pyarrow reads it: behind a byte order mark and empty lines, whatever other names are."""
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
-    (tmp_path / "b.csv").write_text("x\n1\n")
-    with pytest.raises(ValueError, match=r"b\.csv' cannot be read: Column 'y' .* does not exist"):
-        source_of(tmp_path).read(["y"])
+    (tmp_path / "b.csv").write_bytes(b'\xef\xbb\xbf\n\n"y",x,\xe9\n3,4,5\n')
+    assert source_of(tmp_path).read(["x", "y"]).to_pylist() == [{"x": 1, "y": 2}, {"x": 4, "y": 3}]
+    (tmp_path / "b.csv").write_text("x" * 200_000)
+    message = r"b\.csv' cannot be read: its header is no row of names \(field larger than"
+    with pytest.raises(ValueError, match=message):
+        source_of(tmp_path)
 
 
 def test_json_lines__numbers_that_become_words(
@@ -455,6 +475,25 @@ def test_json_lines__first_file_is_empty(tmp_path: Path) -> None:
     source = source_of(tmp_path)
     assert source.names == ["x"]
     assert source.read(["x"])["x"].to_pylist() == [1]
+
+
+def test_json_lines__fields_that_come_late(tmp_path: Path) -> None:
+    """The message says where names were looked for, and what to do."""
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    advice = "a field that comes later must be in a row before, if only as null"
+    a.write_text('{"x": 1}\n')
+    b.write_text('{"x": 1, "z": 1}\n')
+    many = f"names were not looked for in {str(b)!r} and behind it"
+    late = f"names were looked for in the first 1,000 rows of {str(a)!r}"
+    for rows, unseen in (1, f"; {many}; {advice}"), (1_000, f"; {late}; {advice}"):
+        a.write_text('{"x": 1}\n' * rows + '{"x": 1, "z": 1}\n' * (rows > 1))
+        message = f"no column 'z' in data; there are: x{unseen}."
+        with pytest.raises(ValueError, match=exactly(message)):
+            source_of(tmp_path).read(["z"])
+        with pytest.raises(ValueError, match=exactly(f"`where`: {message}")):
+            source_of(tmp_path, [("z", "==", 1)])
+    a.write_text('{"x": 1, "z": null}\n' * 2)
+    assert source_of(tmp_path, [("z", "==", 1)]).read(["x"]).num_rows == 1
 
 
 # Tables that are loaded.

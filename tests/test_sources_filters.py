@@ -222,6 +222,30 @@ def test_where__column_of_one_file_is_of_another_kind(tmp_path: Path) -> None:
             source_of(str(tmp_path / f"*.{kind}"), pc.field("split") == 1).read(["x"])
 
 
+def test_where__column_that_a_file_lacks(tmp_path: Path) -> None:
+    """The file is named, be it the first or a later one."""
+    a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write(pa.table({"x": [1], "doc": ["u"]}), b)
+    write(pa.table({"x": [1], "id": [1]}), a)
+    for column, message in {
+        "doc": f"data={str(a)!r} has no column 'doc'.",
+        "id": f"data={str(b)!r} has no column 'id', which data={str(a)!r} has as int64.",
+    }.items():
+        for where in [(column, "==", "u" if column == "doc" else 1)], pc.field(column).is_valid():
+            with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+                source_of(tmp_path, where)
+    assert source_of(tmp_path, [("x", "in", [1])]).read(["x"]).num_rows == 2
+
+
+def test_where__column_without_values_in_the_first_file(tmp_path: Path) -> None:
+    """Another file says what it is compared with."""
+    write(pa.table({"x": [1], "k": pa.nulls(1)}), tmp_path / "a.parquet")
+    write(pa.table({"x": [2, 3], "k": [4, 6]}), tmp_path / "b.parquet")
+    assert source_of(tmp_path, [("k", "<", 5)]).read(["x"])["x"].to_pylist() == [2]
+    with pytest.raises(TypeError, match="It looks at 'k' of type int64; compare"):
+        source_of(tmp_path, [("k", "<", "5")])
+
+
 def test_where__dates_and_names_with_spaces(tmp_path: Path) -> None:
     """Values of any type, names of any letters."""
     days = [dt.date(2024, 1, 1), dt.date(2024, 1, 2)]

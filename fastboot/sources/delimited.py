@@ -9,6 +9,8 @@ into words are refused.
 from __future__ import annotations
 
 import bisect
+import csv
+import io
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
@@ -28,19 +30,19 @@ BLOCK_BYTES = 1 << 24
 
 def settings(delimiter: str, block_bytes: int, *, use_threads: bool) -> dict[str, Any]:
     """Return how pyarrow shall cut text into rows and cells."""
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     return {
-        "read_options": csv.ReadOptions(block_size=block_bytes, use_threads=use_threads),
-        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "read_options": arrow_csv.ReadOptions(block_size=block_bytes, use_threads=use_threads),
+        "parse_options": arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
     }
 
 
 def convert_options(columns: list[str], types: dict[str, Any] | None = None) -> Any:
     """Return how cells become values: an empty one, NA or null is missing, as pandas reads it."""
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
-    return csv.ConvertOptions(
+    return arrow_csv.ConvertOptions(
         include_columns=columns,
         column_types=types,
         strings_can_be_null=True,
@@ -54,11 +56,28 @@ def open_delimited(delimiter: str, path: str, schema: Any = None) -> Opened:
     if schema is None:
         with closing(_blocks(place, delimiter, [], {})) as blocks:
             schema = next(blocks)
+    else:
+        known = {field.name: field.type for field in schema}
+        schema = pa.schema(
+            [(name, known.get(name, pa.null())) for name in _header(place, delimiter)]
+        )
 
     def cut(where: Filter | None) -> list[Fragment]:
         return [_Delimited(shown, where, None, Path(place).stat().st_size, place, delimiter)]
 
     return Opened(f"data={shown}", schema, is_final=False, cut=cut)
+
+
+def _header(path: str, delimiter: str) -> list[str]:
+    """Return the names in the first row, without a block of rows behind it."""
+    with (
+        pa.input_stream(path) as file,
+        io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text,
+    ):
+        try:
+            return next(filter(None, csv.reader(text, delimiter=delimiter)), [])
+        except csv.Error as error:
+            raise ValueError(f"its header is no row of names ({error})") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +162,13 @@ def _blocks(path: str, delimiter: str, columns: list[str], types: dict[str, Any]
 
     The file is opened here: pyarrow's reader would close it only when it is gone itself.
     """
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     how = settings(delimiter, BLOCK_BYTES, use_threads=False)
     options = convert_options(columns, types)
     with (
         pa.input_stream(path) as file,
-        csv.open_csv(file, convert_options=options, **how) as reader,
+        arrow_csv.open_csv(file, convert_options=options, **how) as reader,
     ):
         yield reader.schema
         yield from reader

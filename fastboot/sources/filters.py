@@ -12,7 +12,7 @@ import pyarrow as pa
 from fastboot.sources.kinds import plain_type
 from fastboot.sources.messages import names_near
 
-__all__ = ["Filter", "bound", "expression_of", "in_words", "names_in"]
+__all__ = ["Filter", "UnknownColumnError", "bound", "expression_of", "in_words", "names_in"]
 
 _HOW = (
     "give a pyarrow expression such as pyarrow.compute.field('split') == 'test', or tuples of "
@@ -20,6 +20,20 @@ _HOW = (
 )
 # What a column of nulls only may stand for: is_in() wants the type of its values.
 _STAND_INS = (pa.null(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_())
+
+
+class UnknownColumnError(ValueError):
+    """There is no column of this name.
+
+    Attributes
+    ----------
+    name
+        The name.
+    """
+
+    def __init__(self, name: str, names: Sequence[str]) -> None:
+        super().__init__(f"`where`: no column {name!r} in data; {names_near(name, names)}.")
+        self.name = name
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +225,7 @@ def _refused(error: Exception, types: dict[str, Any], names: Sequence[str]) -> E
     """Return the error that says what is wrong with `where`."""
     unknown = re.match(r"No match for FieldRef\.Name\((.*)\) in ", str(error).partition("\n")[0])
     if unknown:
-        name = unknown[1]
-        return ValueError(f"`where`: no column {name!r} in data; {names_near(name, names)}.")
+        return UnknownColumnError(unknown[1], names)
     reason = str(error).partition("\n")[0]
     held = ", ".join(f"{name!r} of type {kind}" for name, kind in types.items())
     return TypeError(

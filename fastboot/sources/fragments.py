@@ -105,6 +105,8 @@ class Opened(NamedTuple):
     is_final : the schema is that of all rows, and not a first guess
     cut : from a filter to the fragments
     files : of this machine that it lies in
+    is_whole : the schema has all columns, whatever their types, and all rows have these
+    unseen : where names of columns were not looked for and what to do, for a message
     """
 
     subject: str
@@ -112,6 +114,8 @@ class Opened(NamedTuple):
     is_final: bool
     cut: Callable[[Filter | None], Sequence[Fragment]]
     files: tuple[str, ...] = ()
+    is_whole: bool = True
+    unseen: str = ""
 
 
 def runs(numbers: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:

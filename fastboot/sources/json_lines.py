@@ -50,15 +50,26 @@ def first_names(path: str) -> list[str]:
 def open_json_lines(path: str, schema: Any = None) -> Opened:
     """Open a file for the fields of its first rows, unless these are known."""
     place, shown = str(Path(path).absolute()), repr(path)
+    unseen = f"names were not looked for in {shown} and behind it" if schema else ""
     if schema is None:
         rows = _first_rows(place)
         names = dict.fromkeys(name for row in rows for name in row)
         schema = pa.schema([(name, _type_of([row.get(name) for row in rows])) for name in names])
+        if len(rows) == _LINES_WITH_NAMES:
+            unseen = f"names were looked for in the first {len(rows):,} rows of {shown}"
 
     def cut(where: Filter | None) -> list[Fragment]:
         return [_JsonLines(shown, where, None, Path(place).stat().st_size, place)]
 
-    return Opened(f"data={shown}", schema, is_final=False, cut=cut)
+    advice = f"{unseen}; a field that comes later must be in a row before, if only as null"
+    return Opened(
+        f"data={shown}",
+        schema,
+        is_final=False,
+        cut=cut,
+        is_whole=False,
+        unseen=advice if unseen else "",
+    )
 
 
 def _first_rows(path: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from fastboot.sources.datasets import is_dataset, open_dataset
 from fastboot.sources.delimited import open_delimited
-from fastboot.sources.filters import bound, expression_of
+from fastboot.sources.filters import Filter, UnknownColumnError, bound, expression_of
 from fastboot.sources.fragments import Fragment, Opened, Query
 from fastboot.sources.hugging_face import is_hugging_face, open_hugging_face
 from fastboot.sources.ipc import open_arrow
@@ -44,6 +44,8 @@ class Source:
     ----------
     names
         Of all columns, in order; a name may occur twice.
+    types
+        Of all columns, by name, as the first file says that knows of values.
     fragments
         Parts that can be read alone, in row order, each small and picklable; None where rows can
         only be read from the first to the last, in this process.
@@ -54,14 +56,12 @@ class Source:
     def __init__(self, opened: Sequence[Opened], where: Any = None) -> None:
         # The first file of text may be empty.
         first = next((one for one in opened if one.schema.names), opened[0])
+        self.types = _types(opened)
         self.names: list[str] = list(first.schema.names)
-        self.names += dict.fromkeys(
-            name for one in opened for name in one.schema.names if name not in first.schema.names
-        )
+        self.names += [name for name in self.types if name not in first.schema.names]
         self._opened = opened
         self._states = {file: state_of(file) for one in opened for file in one.files}
-        self._schema = first.schema
-        self._where = bound(expression_of(where), first.schema, self.names)
+        self._where = self._bound(where)
         if self._where is not None:
             self.check(list(self._where.types))
         parts: list[Fragment] = []
@@ -70,6 +70,14 @@ class Source:
                 parts += one.cut(self._where)
         self._parts = tuple(parts)
         self._n_kept: int | None = None
+
+    def _bound(self, where: Any) -> Filter | None:
+        try:
+            return bound(expression_of(where), pa.schema(list(self.types.items())), self.names)
+        except UnknownColumnError as error:
+            raise ValueError(
+                f"`where`: no column {error.name!r} in data; {self.names_near(error.name)}."
+            ) from error
 
     @property
     def fragments(self) -> tuple[Fragment, ...] | None:
@@ -82,13 +90,15 @@ class Source:
         return self._where is not None
 
     def names_near(self, name: str) -> str:
-        """Return the names for a message, those spelt like `name` first."""
-        return names_near(name, self.names)
+        """Return the names for a message, those spelt like `name` first, and what was not seen."""
+        unseen = [one.unseen for one in self._opened if one.unseen]
+        return "; ".join([names_near(name, self.names), *unseen[:1]])
 
     def check(self, wanted: Sequence[str]) -> None:
         """Refuse columns that are not in all files, or not of one kind in all files.
 
-        Of text only rows can tell, so there `batches` and `read` refuse what is of another kind.
+        Of text only rows can tell, so there `batches` and `read` refuse what is of another kind;
+        and JSON lines may leave columns out.
 
         Raises
         ------
@@ -100,7 +110,7 @@ class Source:
                 raise ValueError(f"no column {name!r} in data; {self.names_near(name)}.")
         kinds = Kinds()
         for one in self._opened:
-            if one.is_final:
+            if one.is_whole:
                 kinds.check(one.schema, wanted, one.subject)
 
     def check_unchanged(self) -> None:
@@ -164,8 +174,18 @@ class Source:
                 return pa.concat_tables(tables, promote_options="permissive")
         if self._where is not None:
             raise ValueError("`where` keeps no row of `data`; give a filter that some rows pass.")
-        types = [(name, plain_type(self._schema.field(name).type)) for name in wanted]
+        types = [(name, plain_type(self.types[name])) for name in wanted]
         return pa.schema(types).empty_table()
+
+
+def _types(opened: Sequence[Opened]) -> dict[str, Any]:
+    """Return the types of all columns: of each the first that is not null, which says nothing."""
+    types: dict[str, Any] = {}
+    for one in opened:
+        for field in one.schema:
+            if pa.types.is_null(types.get(field.name, pa.null())):
+                types[field.name] = field.type
+    return types
 
 
 def open_source(data: Any, where: Any = None) -> Source | None:
@@ -214,7 +234,7 @@ def _opened(data: Any) -> list[Opened] | None:
 
 
 def _open_files(files: list[str]) -> list[Opened]:
-    """Open files for their schema; of text, no more after the first that shows columns."""
+    """Open files for their schema; of text, no rows after the first that shows columns."""
     opener = _OPENERS[format_of(files[0])]
     opened: list[Opened] = []
     known = None
