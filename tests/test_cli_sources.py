@@ -237,6 +237,23 @@ def test_where__text_files(run: Callable[..., Done], table: pa.Table, tmp_path: 
     assert json.loads(found.out)["n_rows"] == len(kept)
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_where__first_file_has_no_values(suffix: str, tmp_path: Path) -> None:
+    """The next one tells whether 5 is a number."""
+    for number, (k, x) in enumerate([(None, 1.0), (None, 2.0), (4, 3.0), (6, 4.0)]):
+        path = tmp_path / f"{number}.{suffix}"
+        if suffix == "parquet":
+            pq.write_table(pa.table({"k": [k], "x": [x]}), path)
+        elif suffix == "csv":
+            path.write_text(f"k,x\n{'' if k is None else k},{x}\n")
+        else:
+            path.write_text(json.dumps({"k": k, "x": x}) + "\n")
+    items = Items([tmp_path], ["k<5"])
+    assert items.where == [("k", "<", 5)]
+    assert fb.bootstrap("x", data=items.data, where=items.where, n_resamples=9).estimate == 3
+    assert Items([tmp_path / f"0.{suffix}"], ["k<5"]).where == [("k", "<", "5")]
+
+
 @pytest.mark.parametrize(
     "condition,line",
     [

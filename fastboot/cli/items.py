@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fastboot.sources.opening import open_source
+from fastboot.sources.opening import Source, open_source
 from fastboot.sources.paths import files_of
 
 __all__ = ["Items"]
@@ -53,11 +53,20 @@ class Items:
         return [self._condition(text) for text in self.conditions] or None
 
     @cached_property
-    def _first(self) -> str:
-        """The first file that has columns: text may be empty."""
+    def _files(self) -> list[str]:
+        """All files, in the order of their rows."""
         files = files_of(self.data)
         assert files is not None
-        return next((file for file in files if _names(file)), files[0])
+        return files
+
+    @cached_property
+    def _first(self) -> str:
+        """The first file that has columns: text may be empty."""
+        return next((file for file in self._files if _opened(file).names), self._files[0])
+
+    def _holding(self, column: str) -> str:
+        """The first file that shows values of a column, which say what goes with it."""
+        return next((file for file in self._files if _opened(file).shows(column)), self._first)
 
     def _condition(self, text: str) -> tuple[str, str, Any]:
         """A condition: its operator is the first one behind the name of a column."""
@@ -68,7 +77,7 @@ class Items:
         ]
         if not splits:
             raise ValueError(f"--where {text!r} is no condition; {_HOW}.")
-        names = _names(self._first)
+        names = _opened(self._first).names
         column, operator, value = next((one for one in splits if one[0] in names), splits[0])
         if not operator.endswith("in"):
             return column, "==" if operator == "=" else operator, *self._read(column, [value])
@@ -77,6 +86,7 @@ class Items:
 
     def _read(self, column: str, texts: Sequence[str]) -> list[Any]:
         """Values as they can be compared with a column."""
+        file = self._holding(column)
         refused = None
         for reader in _READERS:
             try:
@@ -84,7 +94,7 @@ class Items:
             except ValueError:
                 continue
             try:
-                open_source(self._first, [(column, "==", value) for value in values])
+                open_source(file, [(column, "==", value) for value in values])
             except TypeError as error:
                 refused = refused or error  # that of text, which says what the column holds
             else:
@@ -93,10 +103,10 @@ class Items:
         raise refused
 
 
-def _names(file: str) -> list[str]:
+def _opened(file: str) -> Source:
     source = open_source(file)
     assert source is not None
-    return source.names
+    return source
 
 
 def _whole(text: str) -> int:

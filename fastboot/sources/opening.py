@@ -89,6 +89,10 @@ class Source:
         """Tell whether rows may be left out."""
         return self._where is not None
 
+    def shows(self, name: str) -> bool:
+        """Tell whether a column is there and, as far as is known, has a type: not only nulls."""
+        return not pa.types.is_null(self.types.get(name, pa.null()))
+
     def names_near(self, name: str) -> str:
         """Return the names for a message, those spelt like `name` first, and what was not seen."""
         unseen = [one.unseen for one in self._opened if one.unseen]
