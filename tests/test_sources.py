@@ -373,6 +373,22 @@ def test_csv__type_is_widened(first: str, later: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("later", [
+    "7", "1.5", "true", "u", "2024-01-02", "10:30", "2024-01-02 10:30", "2024-01-02 10:30:00.5",
+    "2024-01-02T10:30Z", '"a ""b"", c"',
+])  # fmt: skip
+def test_csv__type_does_not_depend_on_blocks(later: str, tmp_path: Path) -> None:
+    """A column that is empty at first takes the type that it has without the empty cells."""
+    path, alone = tmp_path / "x.csv", tmp_path / "alone.csv"
+    path.write_text("x,i\n" + ",5\n" * 200 + f"{later},6\n" * 200 + f"{later},6.5\n")
+    alone.write_text(f"x,i\n{later},6.5\n")
+    expected = source_of(alone).read(["x"])["x"]
+    found = source_of(path).read(["i", "x"])["x"]
+    assert found.type == expected.type
+    assert found.to_pylist() == [None] * 200 + expected.to_pylist() * 201
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_csv__type_is_widened_twice(tmp_path: Path) -> None:
     """Each column may change where it likes."""
     path = tmp_path / "x.csv"

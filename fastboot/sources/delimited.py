@@ -138,9 +138,10 @@ class _Delimited(Fragment):
 
     @staticmethod
     def _wider(name: str, texts: Any, kind: Any, done: int) -> Any:
-        for candidate in _WIDER.get(str(kind), ()):
-            if _fits(texts, candidate):
-                return candidate
+        if pa.types.is_null(kind):
+            return _type_in_csv(texts)
+        if pa.types.is_int64(kind) and _fits(texts, pa.float64()):
+            return pa.float64()
         row = bisect.bisect_left(
             range(1, len(texts)), x=True, key=lambda size: not _fits(texts[:size], kind)
         )
@@ -148,13 +149,6 @@ class _Delimited(Fragment):
             f"column {name!r} has {texts[row].as_py()!r} in row {done + row:,}, but {kind} before; "
             "write values of one type, or convert the file to Parquet"
         )
-
-
-# Types of columns that a later block may show to be too narrow, and what they may become.
-_WIDER = {
-    "int64": (pa.float64(),),
-    "null": (pa.int64(), pa.float64(), pa.bool_(), pa.string()),
-}
 
 
 def _blocks(path: str, delimiter: str, columns: list[str], types: dict[str, Any]) -> Generator[Any]:
@@ -175,12 +169,26 @@ def _blocks(path: str, delimiter: str, columns: list[str], types: dict[str, Any]
 
 
 def _fits(texts: Any, kind: Any) -> bool:
-    from pyarrow import compute
-
     if texts.null_count == len(texts):
         return True
     try:
-        compute.utf8_trim_whitespace(texts).cast(kind)
+        _type_in_csv(texts, kind)
     except pa.ArrowException:
         return False
     return True
+
+
+def _type_in_csv(texts: Any, kind: Any = None) -> Any:
+    """Return the type that pyarrow gives to a column of these cells; it may be told which.
+
+    It is asked by CSV: casts of Arrow know no times, and have an order of types of their own.
+    """
+    from pyarrow import csv as arrow_csv
+
+    sink = pa.BufferOutputStream()
+    arrow_csv.write_csv(pa.table({"cells": texts.drop_null()}), sink)
+    text = sink.getvalue()
+    options = convert_options(["cells"], None if kind is None else {"cells": kind})
+    how = settings(",", text.size, use_threads=False)  # in one block, of which all cells count
+    table = arrow_csv.read_csv(pa.BufferReader(text), convert_options=options, **how)
+    return table.schema.field("cells").type
