@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 from sourced import source_of, write
 
@@ -123,6 +124,31 @@ def test_files__compressed_otherwise(
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         open_source(data)
     assert source_of(["a.csv"]).read(["x"]).num_rows == 1
+
+
+@pytest.mark.parametrize("data", [".", "runs", "runs/*", "runs/lang=de/*/*.parquet"])
+def test_files__folders_that_name_values(
+    data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Hive writes them: the message says how to read these, and that works."""
+    monkeypatch.chdir(tmp_path)
+    for value, split in enumerate(("dev", "test")):
+        folder = Path("runs/lang=de", f"split={split}")
+        folder.mkdir(parents=True)
+        write(pa.table({"x": [value]}), folder / "x.parquet")
+    message = (
+        "no column 'split' in data; there are: x; but folders name it, such as 'split=dev': give "
+        "pyarrow.dataset.dataset('runs', partitioning='hive'), which reads it."
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        source_of(data).check(["split"])
+    where = [("split", "==", "test")]
+    with pytest.raises(ValueError, match=f"^`where`: {re.escape(message)}$"):
+        open_source(data, where)
+    with pytest.raises(ValueError, match=r"no column 'plit' in data; there are: x\.$"):
+        source_of(data).check(["plit"])
+    given = pyarrow.dataset.dataset("runs", partitioning="hive")
+    assert source_of(given, where).read(["x"])["x"].to_pylist() == [1]
 
 
 @pytest.mark.parametrize("data,error,message", [

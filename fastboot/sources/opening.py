@@ -24,7 +24,7 @@ from fastboot.sources.json_lines import open_json_lines
 from fastboot.sources.kinds import Kinds, plain_type
 from fastboot.sources.messages import ERRORS, Errors, names_near, reading
 from fastboot.sources.parquet import open_parquet
-from fastboot.sources.paths import Format, files_of, format_of, state_of
+from fastboot.sources.paths import Format, files_of, format_of, keyed_by, state_of
 from fastboot.sources.queries import (
     is_factory,
     is_frame,
@@ -94,9 +94,17 @@ class Source:
         return not pa.types.is_null(self.types.get(name, pa.null()))
 
     def names_near(self, name: str) -> str:
-        """Return the names for a message, those spelt like `name` first, and what was not seen."""
+        """Return the names for a message, those spelt like `name` first, and where it may be."""
+        there_are = names_near(name, self.names)
+        keyed = keyed_by(name, self._states)
+        if keyed:
+            folder, key = keyed
+            reader = f"pyarrow.dataset.dataset({folder!r}, partitioning='hive')"
+            return (
+                f"{there_are}; but folders name it, such as {key!r}: give {reader}, which reads it"
+            )
         unseen = [one.unseen for one in self._opened if one.unseen]
-        return "; ".join([names_near(name, self.names), *unseen[:1]])
+        return "; ".join([there_are, *unseen[:1]])
 
     def check(self, wanted: Sequence[str]) -> None:
         """Refuse columns that are not in all files, or not of one kind in all files.

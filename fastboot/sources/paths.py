@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["Format", "files_of", "format_of", "is_one_file", "state_of"]
+__all__ = ["Format", "files_of", "format_of", "is_one_file", "keyed_by", "state_of"]
 
 Format = Literal["parquet", "arrow", "csv", "tsv", "json"]
 
@@ -94,6 +94,25 @@ def files_of(data: Any) -> list[str] | None:
     _check_one_format(files)
     _check_once(files)
     return files
+
+
+def keyed_by(name: str, files: Iterable[str]) -> tuple[str, str] | None:
+    """Return a folder above folders that name a value, as ``split=test`` does, and one of these.
+
+    Examples
+    --------
+    >>> keyed_by("split", ["runs/lang=de/split=test/x.parquet"])
+    ('runs', 'split=test')
+    """
+    for file in files:
+        folders = Path(file).parts[:-1]
+        for place, folder in enumerate(folders):
+            if folder.startswith(f"{name}="):
+                above = folders[:place]
+                while above and "=" in above[-1]:
+                    above = above[:-1]
+                return str(Path(*above)), folder
+    return None
 
 
 def _found(path: str) -> list[str]:
