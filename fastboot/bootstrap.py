@@ -170,7 +170,7 @@ def bootstrap(
     checkpoint
         A directory to keep finished replicates in, twice a minute. The same call with the same seed
         goes on from them, for as many `n_resamples` or more; other data, statistics, designs or
-        versions are refused.
+        versions are refused (functions by 16 replicates that are computed again).
     nan_policy
         What a missing value (null or NaN) does: "raise"; "omit" drops the row; "propagate" makes
         the answer NaN. A missing group or stratum is always refused.

@@ -289,8 +289,8 @@ def _explained(task: object, executor: object | None = None) -> Iterator[None]:
             ) from error
         if given and "after shutdown" in str(error):  # as those of concurrent.futures and Dask say
             raise RuntimeError(
-                "`executor` has been shut down; call the procedure with one that is open (a result "
-                "is extended on the executor of its call)"
+                "`executor` has been shut down; give one that is open (a result is extended on the "
+                "executor of its call, or on that of extend(n_resamples, executor))"
             ) from error
         if given and isinstance(error, CancelledError):
             raise RuntimeError(

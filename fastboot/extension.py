@@ -15,8 +15,9 @@ Floats = NDArray[np.float64]
 
 # By name of the set, what was estimated and the replicates so far: see fastboot.keeping.
 Sets = Mapping[str, tuple[Floats, Floats]]
-# From a number of resamples, the seed and what is known, to a result of the same kind.
-Again = Callable[[int, int, Sets], Any]
+# From a number of resamples, the seed, what is known and an executor (None: that of the call), to a
+# result of the same kind.
+Again = Callable[[int, int, Sets, object], Any]
 
 
 class Extendable(Protocol):
@@ -38,7 +39,7 @@ class Extendable(Protocol):
 E = TypeVar("E", bound=Extendable)
 
 
-def extended(result: E, n_resamples: Any, known: Sets) -> E:
+def extended(result: E, n_resamples: Any, known: Sets, executor: object) -> E:
     """Return the result of a longer run.
 
     Parameters
@@ -49,6 +50,8 @@ def extended(result: E, n_resamples: Any, known: Sets) -> E:
         Replicates in all.
     known
         What it need not compute again.
+    executor
+        Who works; None for the one of the call.
 
     Raises
     ------
@@ -71,7 +74,7 @@ def extended(result: E, n_resamples: Any, known: Sets) -> E:
             "part of a table (extend the table); or call the procedure again with "
             f"rng={result.seed} and n_resamples={total}"
         )
-    longer: E = result.again(total, result.seed, known)
+    longer: E = result.again(total, result.seed, known, executor)
     return longer
 
 

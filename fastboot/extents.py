@@ -46,6 +46,10 @@ class Piece(Protocol):
     def n_bytes(self) -> int | None:
         """Bytes in the file, None if unknown."""
 
+    @property
+    def filtered(self) -> bool:
+        """Whether `where=` may leave rows out."""
+
     def batches(self, wanted: Sequence[str]) -> Any:
         """Yield its rows as Arrow record batches, filtered; closed, it ends."""
 
@@ -57,17 +61,19 @@ class Part(NamedTuple):
     shown : the piece
     first : rows of the piece before these, None where some of these were left out
     n_dropped : how many of the batch were
+    filtered : whether rows are counted among those that `where=` keeps
     """
 
     rows: Any
     shown: str
     first: int | None
     n_dropped: int = 0
+    filtered: bool = False
 
     def slice(self, start: int, n_rows: int) -> Part:
         """Return some of the rows, or what there is of them."""
         first = None if self.first is None else self.first + start
-        return Part(self.rows.slice(start, n_rows), self.shown, first)
+        return Part(self.rows.slice(start, n_rows), self.shown, first, filtered=self.filtered)
 
 
 class Block(NamedTuple, Generic[T]):
@@ -178,7 +184,7 @@ class Reading:
             for batch in batches:
                 if stopped():
                     raise Cancelled
-                yield self._kept(Part(batch, piece.shown, first))
+                yield self._kept(Part(batch, piece.shown, first, filtered=piece.filtered))
                 first += len(batch)
 
     def _kept(self, part: Part) -> Part:
@@ -192,7 +198,7 @@ class Reading:
         if there is None:
             return part
         rows = part.rows.filter(from_numpy(there))
-        return Part(rows, part.shown, None, len(part.rows) - len(rows))
+        return Part(rows, part.shown, None, len(part.rows) - len(rows), part.filtered)
 
     def blocks(self, extent: Extent, make: Callable[[Rows], T]) -> Iterator[Block[T]]:
         """Yield the blocks of an extent.
@@ -259,12 +265,37 @@ class Reading:
             raise  # the pieces do not go together
 
     def _made(self, number: int, parts: Sequence[Part], make: Callable[[Rows], T]) -> Block[T]:
-        table = pa.concat_tables(
-            [pa.Table.from_batches([part.rows]) for part in parts], promote_options="permissive"
-        )
+        table = _joined(self.every, parts)
         keys = None if self.keys is None else key_array(self.keys, table)
         rows = load(self.columns, table)
         return Block(number, rows.n_rows, make(rows), keys)
+
+
+def _joined(columns: Sequence[Column], parts: Sequence[Part]) -> Any:
+    """Return the rows of parts as one table; a column of two types gets one that holds both."""
+    tables = [pa.Table.from_batches([part.rows]) for part in parts]
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowInvalid:
+        for column in columns:
+            _check_joinable(column, parts)
+        raise
+
+
+def _check_joinable(column: Column, parts: Sequence[Part]) -> None:
+    name = str(column.source)
+    tables = [pa.Table.from_batches([part.rows]).select([name]) for part in parts]
+    try:
+        pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowInvalid as error:
+        shown = {part.rows.schema.field(name).type: part.shown for part in reversed(parts)}
+        where = " and ".join(f"{kind} in {piece}" for kind, piece in reversed(shown.items()))
+        raise _saying_where(
+            ValueError(
+                f"`{column.argument}` (column {name!r}) is {where}, and no type holds the values "
+                f"of all ({error}); convert the column to one type."
+            )
+        ) from error
 
 
 def _read(piece: Piece, names: Sequence[str]) -> Generator[Any, None, None]:
@@ -279,6 +310,8 @@ def _located(error: Exception, part: Part) -> Exception:
     """Return an error that says in which piece, and from which of its rows on."""
     kind = TypeError if isinstance(error, TypeError) else ValueError
     row = f", where row 0 is row {part.first:,}" if part.first else ""
+    if part.filtered:
+        row = f", where row 0 is row {part.first or 0:,} of those that `where` keeps"
     return _saying_where(kind(f"{str(error).rstrip('.')}. In {part.shown}{row}."))
 
 

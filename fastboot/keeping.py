@@ -39,6 +39,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+# A range of replicates and their values, shape (n_values, n_cells, n_replicates).
+Piece = tuple[range, Floats]
 Facts = Callable[[], Mapping[str, str]]
 
 # Replicates whose time is measured first, and seconds between two stores from then on: what a kill
@@ -51,6 +53,9 @@ _WORTH = 0.9
 # Known replicates that are computed again, to see that nothing has changed. Resamples of ten units
 # of 0 and 1 have one mean in five: by accident all agree with probability 1e-11.
 _CHECKED = 16
+# Of the largest of them, how far they may be off where another processor summed in another order.
+# Estimates are compared to 12 digits; a difference of two like ones loses three.
+_NEAR = 1e-9
 # Estimates in words; of more a digest. Their last digits may depend on the processor.
 _LISTED = 12
 
@@ -63,7 +68,7 @@ class Keeping(Protocol):
         """Replicates of the first part of a run; None for all at once."""
 
     def opened(self, name: str, estimates: Floats, facts: Facts) -> Any:
-        """Return a set, which has finished(), missing(n) and store(replicates, values).
+        """Return a set: what is finished and missing in it, how to store, and what must agree.
 
         Parameters
         ----------
@@ -100,7 +105,7 @@ class StoredReplicates:
     several: bool
     first: int = _FIRST
 
-    def opened(self, name: str, estimates: Floats, facts: Facts) -> Checkpoint:
+    def opened(self, name: str, estimates: Floats, facts: Facts) -> _Stored:
         """Open a set."""
         directory = Path(self.path) / name if self.several else Path(self.path)
         identity = {
@@ -110,7 +115,7 @@ class StoredReplicates:
             # A function can change, and its name remain.
             "estimates": _words(estimates),
         }
-        return Checkpoint(directory, identity)
+        return _Stored(directory, identity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,30 +148,51 @@ class KnownReplicates:
 
 
 class _Longer:
-    """A set of known replicates, of which the last are computed again."""
+    """A set of known replicates."""
 
     def __init__(self, known: Floats | None) -> None:
         self._known = known
-        self._n = 0 if known is None else max(0, known.shape[2] - _CHECKED)
+        self._n = 0 if known is None else known.shape[2]
 
-    def finished(self) -> list[tuple[range, Floats]]:
-        """Return what is taken as it is."""
-        return [] if self._known is None else [(range(self._n), self._known[:, :, : self._n])]
+    contradiction = (
+        "`data` has changed, or its order: the same resamples have other values; call the "
+        "procedure again"
+    )
+
+    def finished(self) -> list[Piece]:
+        """Return what is known."""
+        return [] if self._known is None else [(range(self._n), self._known)]
 
     def missing(self, n_resamples: int) -> list[range]:
         """Return what is to do."""
-        return [range(self._n, n_resamples)]
+        return [range(self._n, n_resamples)] if self._n < n_resamples else []
 
     def store(self, replicates: range, values: Floats) -> None:
-        """See that the first agree; the result keeps them all."""
-        if self._known is None:
-            return
-        before = self._known[:, :, replicates.start : replicates.stop]
-        if not np.array_equal(before, values[:, :, : before.shape[2]], equal_nan=True):
-            raise ValueError(
-                "`data` has changed, or its order: the same resamples have other values; call the "
-                "procedure again"
-            )
+        """Do nothing: the result keeps them all."""
+
+    def agree(self, known: Floats, again: Floats) -> bool:
+        """Tell whether replicates are what they were, to the last bit."""
+        return np.array_equal(known, again, equal_nan=True)
+
+
+class _Stored(Checkpoint):
+    """A set of replicates in a directory."""
+
+    @property
+    def contradiction(self) -> str:
+        """Why what is stored does not belong to this run, in words."""
+        return (
+            f"{self} belongs to another run: the same resamples have other values there, so the "
+            "data, their order or a function is another one. Give another directory, or delete "
+            "this one"
+        )
+
+    def agree(self, known: Floats, again: Floats) -> bool:
+        """Tell whether replicates are what they were, but for the rounding of other processors."""
+        largest = np.abs(known, where=np.isfinite(known), out=np.zeros_like(known)).max(initial=0.0)
+        with np.errstate(invalid="ignore"):  # of infinities
+            near = np.abs(known - again) <= _NEAR * largest
+        return bool(np.all(near | (known == again) | (np.isnan(known) & np.isnan(again))))
 
 
 def check_checkpoint(
@@ -195,7 +221,7 @@ def check_checkpoint(
 
 def extender(
     procedure: Callable[..., Any], call: Mapping[str, Any]
-) -> Callable[[int, int, Mapping[str, tuple[Floats, Floats]]], Any]:
+) -> Callable[[int, int, Mapping[str, tuple[Floats, Floats]], object], Any]:
     """Return how to run a procedure again for more replicates.
 
     Parameters
@@ -206,14 +232,16 @@ def extender(
     Returns
     -------
     Callable
-        From a number of resamples, the seed and the replicates so far, see `KnownReplicates`, to a
-        result.
+        From a number of resamples, the seed, the replicates so far, see `KnownReplicates`, and an
+        executor, or None for that of the call, to a result.
     """
     arguments = dict(call)
     if isinstance(arguments["checkpoint"], KnownReplicates):  # of the run before
         arguments["checkpoint"] = None
 
-    def again(n_resamples: int, seed: int, known: Mapping[str, tuple[Floats, Floats]]) -> Any:
+    def again(
+        n_resamples: int, seed: int, known: Mapping[str, tuple[Floats, Floats]], executor: object
+    ) -> Any:
         data = arguments["data"]
         if isinstance(data, Iterator):
             raise TypeError(
@@ -224,6 +252,8 @@ def extender(
         asked = arguments | {"n_resamples": n_resamples, "rng": seed}
         if asked["checkpoint"] is None:
             asked["checkpoint"] = KnownReplicates(known)
+        if executor is not None:
+            asked["executor"] = executor
         return procedure(**asked)
 
     return again
@@ -259,29 +289,88 @@ def kept(
     if run.keeping is None:
         return draw(run)
     store = run.keeping.opened(name, estimates, facts)
-    ranges = store.missing(run.n_resamples)
-    pieces = store.finished()
-    done = run.n_resamples - sum(map(len, ranges))
+    n = run.n_resamples
+    known = [_some(piece, range(n)) for piece in store.finished() if piece[0].start < n]
+    pieces, ranges, twice = _with_checked(known, store.missing(n), n)
+    done = n - sum(map(len, ranges))
     if done and run.progress is not None:
-        run.progress(done, run.n_resamples)
-    path, step, rate = "", run.keeping.first or run.n_resamples, np.inf
+        run.progress(done, n)
+    path, step, rate = "", run.keeping.first or n, np.inf
     for missing in ranges:
         start = missing.start
         while start < missing.stop:
-            part = range(start, min(start + step, missing.stop))
+            new = twice[0].stop if start in twice[0] else start
+            part = range(start, min(new + step, missing.stop))
             began = time.perf_counter()
             found = draw(run._replace(part=part, progress=_shifted(run, done)))
             if found.path == "enumeration":  # all there are, whatever was asked for
                 return found
-            store.store(part, found.values)
-            pieces.append((part, found.values))
+            drawn = part, found.values
+            common, again = _some(drawn, twice[0])
+            if common and not store.agree(_some(twice, common)[1], again):
+                raise ValueError(store.contradiction)
+            for own in _without(part, twice[0]):
+                store.store(own, _some(drawn, own)[1])
+            pieces.append(drawn)
             step, rate = _next(len(part), step, time.perf_counter() - began, rate)
             path, start, done = found.path, part.stop, done + len(part)
-    if not path:
-        path = draw(run._replace(part=range(1), progress=None)).path
     pieces.sort(key=lambda piece: piece[0].start)
     values = np.concatenate([values for _, values in pieces], axis=2)
-    return Replicates(values[:, :, : run.n_resamples].copy(), path)
+    return Replicates(values, path)
+
+
+def _with_checked(
+    known: Sequence[Piece], missing: Sequence[range], n: int
+) -> tuple[list[Piece], list[range], Piece]:
+    """Have some known replicates computed again, beside what is missing: no pass of its own.
+
+    Parameters
+    ----------
+    known
+        Disjoint, in order.
+    missing
+        All others up to n.
+    n
+        Replicates of the run.
+
+    Returns
+    -------
+    kept, ranges, twice
+        What stays, what is to be computed, and the known replicates that are in it.
+    """
+    if not known:
+        return [], list(missing), (range(0), np.empty((0, 0, 0)))
+    ends = {gap.start for gap in missing} or {n}
+    place = next((place for place, (own, _) in enumerate(known) if own.stop in ends), 0)
+    own = known[place][0]
+    if own.stop in ends:
+        checked = range(max(own.start, own.stop - _CHECKED), own.stop)
+    else:  # only before it something is missing
+        checked = range(own.start, min(own.stop, own.start + _CHECKED))
+    behind = next((gap for gap in missing if gap.start == checked.stop), range(0))
+    # The first to be computed, before anything is stored.
+    ranges = [range(checked.start, max(checked.stop, behind.stop))]
+    ranges += [gap for gap in missing if gap != behind]
+    kept = [*known[:place], *known[place + 1 :]]
+    kept += [_some(known[place], rest) for rest in _without(own, checked)]
+    return kept, ranges, _some(known[place], checked)
+
+
+def _some(piece: Piece, wanted: range) -> Piece:
+    """Return the part of a piece that lies in a range."""
+    own, values = piece
+    start = min(max(own.start, wanted.start), own.stop)
+    stop = max(start, min(own.stop, wanted.stop))
+    return range(start, stop), values[:, :, start - own.start : stop - own.start]
+
+
+def _without(own: range, other: range) -> list[range]:
+    """Return what of a range lies before another, and behind it."""
+    if not other:
+        return [own]
+    before = range(own.start, min(own.stop, other.start))
+    behind = range(max(own.start, other.stop), own.stop)
+    return [one for one in (before, behind) if one]
 
 
 def _next(n_done: int, step: int, seconds: float, before: float) -> tuple[int, float]:

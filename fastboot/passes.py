@@ -47,6 +47,12 @@ class _Stream:
     shown: str = "`data`"
     n_bytes: int | None = None
 
+    @property
+    def filtered(self) -> bool:
+        """Whether `where=` may leave rows out."""
+        filtered: bool = self.source.filtered
+        return filtered
+
     def batches(self, wanted: Sequence[str]) -> Any:
         return self.source.batches(wanted)
 

@@ -234,7 +234,7 @@ class Result(Tabular):
         )
         return found._replace(note=note) if note else found
 
-    def extend(self, n_resamples: int) -> Self:
+    def extend(self, n_resamples: int, executor: object = None) -> Self:
         """Return the result of a longer run: the same replicates, and more of them.
 
         It equals the longer run from the start, bit for bit, and takes the time of the replicates
@@ -245,6 +245,8 @@ class Result(Tabular):
         ----------
         n_resamples
             Replicates in all.
+        executor
+            Who works, as in the call; None takes that of the call, which may be closed by now.
 
         Raises
         ------
@@ -259,7 +261,7 @@ class Result(Tabular):
         >>> result.extend(200).replicates[:100].tolist() == result.replicates.tolist()
         True
         """
-        return extended(self, n_resamples, self._known())
+        return extended(self, n_resamples, self._known(), executor)
 
     def _known(self) -> Sets:
         """Return what a longer run need not compute again."""

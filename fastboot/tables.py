@@ -138,20 +138,20 @@ class Table(Tabular, Mapping[Any, R], Generic[R]):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_common": self._common | {"again": None}}
 
-    def extend(self, n_resamples: int) -> Self:
+    def extend(self, n_resamples: int, executor: object = None) -> Self:
         """Return the table of a longer run: see :meth:`fastboot.BootstrapResult.extend`.
 
         Parameters
         ----------
-        n_resamples
-            Replicates in all.
+        n_resamples, executor
+            As there: replicates in all, and who works.
 
         Raises
         ------
         TypeError, ValueError
             As there.
         """
-        return extended(self, n_resamples, self._known())
+        return extended(self, n_resamples, self._known(), executor)
 
     def _known(self) -> Sets:
         """Return what a longer run need not compute again."""

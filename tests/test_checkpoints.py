@@ -415,6 +415,11 @@ def damaged(path: Path, how: str) -> None:
             content.clear()
         case "a flipped bit":  # of the last value but some; the footer follows it
             content[content.rindex(values_of(range(8)).tobytes()[-4:])] ^= 1
+        case "a damaged header":
+            table = parquet.read_table(path)
+            [key] = [one for one in table.schema.metadata if one != b"ARROW:schema"]
+            parquet.write_table(table.replace_schema_metadata({key: b'{"shape": [1, 1]}'}), path)
+            return
         case "other metadata":
             table = parquet.read_table(path).replace_schema_metadata({"a": "b"})
             parquet.write_table(table, path)
@@ -435,6 +440,7 @@ def damaged(path: Path, how: str) -> None:
         ("cut", "Parquet magic bytes not found in footer"),
         ("empty", "Parquet file size is 0 bytes"),
         ("a flipped bit", "CRC checksum"),
+        ("a damaged header", "what it says of its run cannot be read"),
         ("other metadata", "it is not a file of a checkpoint"),
         ("other columns", "its columns are not those of a checkpoint"),
         ("fewer replicates", "it holds other replicates than its name says"),

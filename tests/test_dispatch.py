@@ -583,8 +583,9 @@ def test_error__executor_cancelled_a_task() -> None:
 def test_error__executor_shut_down() -> None:
     """As when a result is extended after the executor of its call was closed."""
     message = (
-        "^`executor` has been shut down; call the procedure with one that is open "
-        r"\(a result is extended on the executor of its call\)$"
+        "^`executor` has been shut down; give one that is open "
+        r"\(a result is extended on the executor of its call, or on that of "
+        r"extend\(n_resamples, executor\)\)$"
     )
     pool = ThreadPoolExecutor(1)
     pool.shutdown()

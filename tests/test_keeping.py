@@ -12,6 +12,7 @@ import sys
 import time
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -35,8 +36,10 @@ from sourced import write
 
 import fastboot as fb
 from fastboot import keeping
-from fastboot.keeping import KnownReplicates, _next, check_checkpoint, kept
+from fastboot.keeping import KnownReplicates, StoredReplicates, _next, check_checkpoint, kept
 from fastboot.paths import Replicates, Run
+
+Floats = np.ndarray[Any, Any]
 
 # Interpreters start within it on a busy machine.
 PATIENCE = 60.0
@@ -227,13 +230,13 @@ def test_checkpoint__killed(tmp_path: Path) -> None:
     statistic = fb.statistic(function, "a")
     asked = single("weights", statistic, few=True, rng=1, n_resamples=300)
     found = asked(checkpoint=kept)
-    # Two observe.
-    assert function.n_calls - before == 300 - 64 + 2
+    # Two observe, and 16 show that the function is the same.
+    assert function.n_calls - before == 300 - 64 + 2 + 16
     assert bits(found) == bits(asked())
 
 
-def test_checkpoint__nothing_is_computed_twice(tmp_path: Path) -> None:
-    """A run that finds all replicates draws one, to say which path it takes."""
+def test_checkpoint__little_is_computed_twice(tmp_path: Path) -> None:
+    """A run that finds all replicates draws 16, which show that nothing has changed."""
     calls = tmp_path / "calls"
     calls.mkdir()
     function = Counted(calls)
@@ -242,7 +245,70 @@ def test_checkpoint__nothing_is_computed_twice(tmp_path: Path) -> None:
     for _ in range(2):
         asked(checkpoint=tmp_path / "kept")
         n_calls.append(function.n_calls - sum(n_calls))
-    assert n_calls == [2 + 80, 2 + 1]
+    assert n_calls == [2 + 80, 2 + 16]
+
+
+def middle(values: np.ndarray[Any, Any]) -> float:
+    """Return the median, which is the mean of some numbers."""
+    return float(np.median(values))
+
+
+def center(values: np.ndarray[Any, Any]) -> float:
+    """Return the mean."""
+    return float(np.mean(values))
+
+
+@pytest.mark.parametrize("missing", [None, "000000000-000000040", "000000040-000000080"])
+@pytest.mark.parametrize("n_resamples", [60, 80, 120])
+def test_checkpoint__other_function(n_resamples: int, missing: str | None, tmp_path: Path) -> None:
+    """One with the same name and the same estimate is told by replicates, wherever they lie."""
+    rows = {"a": np.array([1.0, 2.0, 3.0, 4.0, 5.0])}
+
+    def run(function: Any, n: int, **options: Any) -> Any:
+        statistic = fb.statistic(function, "a", name="center")
+        return fb.bootstrap(statistic, data=rows, rng=1, n_resamples=n, **options)
+
+    def mean(values: Floats) -> float:
+        return float(np.mean(values))
+
+    def median(values: Floats) -> float:
+        return float(np.median(values))
+
+    median.__qualname__ = mean.__qualname__
+    median.__name__ = mean.__name__
+    for n in (40, 80):
+        run(mean, n, checkpoint=tmp_path)
+    if missing is not None:
+        (tmp_path / f"replicates-{missing}.parquet").unlink()
+    with pytest.raises(
+        ValueError,
+        match=re.escape(f"checkpoint={str(tmp_path)!r} belongs to another run: the same resamples "
+                        "have other values there, so the data, their order or a function is "
+                        "another one. Give another directory, or delete this one"),
+    ):  # fmt: skip
+        run(median, n_resamples, checkpoint=tmp_path)
+    found = run(mean, n_resamples, checkpoint=tmp_path)
+    assert found.replicates.tolist() == run(mean, n_resamples).replicates.tolist()
+
+
+def test_checkpoint__filter_spelt_otherwise(tmp_path: Path) -> None:
+    """``=`` and ``==`` mean the same."""
+    asked = single("patterns", "a", few=True, n_resamples=70)
+    for sign in ("=", "=="):
+        asked(where=[("gold", sign, "cat")], checkpoint=tmp_path)
+    assert stored(tmp_path) == [(0, 64), (64, 70)]
+
+
+def test_checkpoint__rounding_of_another_processor(tmp_path: Path) -> None:
+    """Last digits that differ, and NaN, are the same replicates; the tenth digit is not."""
+    known = np.array([[[1.0, np.nan, -2.0, np.inf]]])
+    store = StoredReplicates(str(tmp_path), "bootstrap", several=False).opened(
+        "total", known[..., 0], dict
+    )
+    assert store.agree(known, known * (1.0 + 1e-12))
+    assert not store.agree(known, known * (1.0 + 1e-8))
+    assert not store.agree(known, np.array([[[1.0, 0.0, -2.0, np.inf]]]))
+    assert not store.agree(known, np.array([[[1.0, np.nan, -2.0, -np.inf]]]))
 
 
 def test_checkpoint__enumeration(folder: str, tmp_path: Path) -> None:
@@ -453,7 +519,10 @@ def test_checkpoint__small_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["memory", "files"])
 def test_progress__across_parts(place: str, data: Any, tmp_path: Path) -> None:
-    """Replicates done go on where the last part ended; a run that resumes begins with them."""
+    """Replicates done go on where the last part ended; a run that resumes begins with them.
+
+    16 of them are computed once more.
+    """
     asked = of("mean difference", place)
 
     def told(n_resamples: int) -> list[tuple[int, int]]:
@@ -473,9 +542,11 @@ def test_progress__across_parts(place: str, data: Any, tmp_path: Path) -> None:
     assert first[-1] == (100, 100)
     second = told(200)
     assert second == sorted(second)
-    assert second[0] == (100, 200)
+    assert second[0] == (100 - 16, 200)
     assert second[-1] == (200, 200)
-    assert set(told(200)) == {(200, 200)}
+    third = told(200)
+    assert third[0] == (200 - 16, 200)
+    assert third[-1] == (200, 200)
 
 
 class Clock:
@@ -580,6 +651,18 @@ def test_extend__with_a_checkpoint(tmp_path: Path) -> None:
     result = asked(n_resamples=SHORT, checkpoint=tmp_path)
     assert bits(result.extend(LONG)) == whole("mean difference", LONG)
     assert max(stop for _, stop in stored(tmp_path)) == LONG
+
+
+def test_extend__on_another_executor() -> None:
+    """That of the call may be closed by then; the answer is the same, of a table too."""
+    for name in ("function", "several"):
+        asked = of(name)
+        with ThreadPoolExecutor(1) as pool:
+            result = asked(n_resamples=SHORT, executor=pool)
+        with pytest.raises(RuntimeError, match=r"^`executor` has been shut down; give one that is"):
+            result.extend(LONG)
+        with ThreadPoolExecutor(2) as pool:
+            assert bits(result.extend(LONG, executor=pool)) == whole(name, LONG)
 
 
 def test_extend__fresh_seed() -> None:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -311,6 +311,42 @@ def test_values__of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 "fill them. In `data`, where row 0 is row 65,536."
             )
             assert living == []
+
+
+@pytest.mark.parametrize("cut", [BLOCK, BLOCK - 5_000])
+def test_keys__of_two_types(cut: int, folder: Path, refused: Refuse) -> None:
+    """Whole numbers that one type cannot hold, in files that end with a block or within one."""
+    rng = np.random.default_rng(0)
+    for number, (n_rows, kind) in enumerate(
+        [(cut, np.uint64(2**63 + 5)), (2 * BLOCK - cut, np.int64(3))]
+    ):
+        rows = {"s": rng.normal(size=n_rows), "k": np.full(n_rows, kind)}
+        pq.write_table(pa.table(rows), folder / f"{number}.parquet")
+    within = (
+        rf"^`groups` \(column 'k'\) is uint64 in '{folder}/0\.parquet', row group 0 and int64 in "
+        rf"'{folder}/1\.parquet', row group 0, and no type holds the values of all \(Integer value "
+        r"9223372036854775813 not in range.*\); convert the column to one type\.$"
+    )
+    between = r"^`groups` is uint64 in some rows of `data`, and int64, .*to one type\."
+    call = partial(fb.bootstrap, "s", groups="k")
+    refused(call, ValueError, re.compile(between if cut == BLOCK else within), n_threads=1)
+
+
+def test_values__row_of_those_that_where_keeps(folder: Path, refused: Refuse) -> None:
+    """The row is not one of the file, and the message does not say so."""
+    n_rows = 200_000
+    s, q = np.zeros(n_rows), np.arange(n_rows) % 10
+    s[190_003] = np.nan
+    table = pa.table({"s": s, "q": q})
+    pq.write_table(table, folder / "0.parquet", row_group_size=n_rows)
+    message = (
+        "`statistic` (column 's') has 1 NaN (first at row 10,467); "
+        'pass nan_policy="omit" to drop those rows, or fill them. '
+        f"In '{folder}/0.parquet', row group 0, where row 0 is row 65,536 of those that `where` "
+        "keeps."
+    )
+    assert 10_467 + 65_536 == np.count_nonzero(q[:190_003] < 4)
+    refused(partial(fb.bootstrap, "s", where=[("q", "<", 4)]), ValueError, message, n_threads=1)
 
 
 class Unfit(fb.Additive):

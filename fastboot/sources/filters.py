@@ -129,7 +129,10 @@ def in_words(where: Any) -> str:
         return " ".join(str(where).split())
     either = [where] if isinstance(where[0], tuple) else where
     all_of = [
-        " and ".join(f"{column} {operator} {value!r}" for column, operator, value in terms)
+        " and ".join(
+            f"{column} {'==' if operator == '=' else operator} {value!r}"
+            for column, operator, value in terms
+        )
         for terms in either
     ]
     return all_of[0] if len(all_of) == 1 else " or ".join(f"({one})" for one in all_of)

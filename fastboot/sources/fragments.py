@@ -48,6 +48,11 @@ class Fragment(ABC):
         """Begins a sentence about it."""
         return f"data={self.shown}"
 
+    @property
+    def filtered(self) -> bool:
+        """Whether `where` may leave rows out."""
+        return self.where is not None
+
     def batches(self, wanted: Sequence[str]) -> Generator[Any]:
         """Yield the rows that count, in order, as Arrow record batches.
 

@@ -151,9 +151,12 @@ def _header(source: Any) -> Header:
     facts = (schema.metadata or {}).get(_KEY)
     if facts is None:
         raise ValueError("it is not a file of a checkpoint")
-    known = json.loads(facts)
-    n_values, n_cells = known["shape"]
-    header = Header(known["identity"], (n_values, n_cells))
+    try:
+        known = json.loads(facts)
+        n_values, n_cells = known["shape"]
+        header = Header(dict(known["identity"]), (n_values, n_cells))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError("what it says of its run cannot be read") from error
     if not schema.equals(_schema(header.shape)):
         raise ValueError("its columns are not those of a checkpoint")
     return header
