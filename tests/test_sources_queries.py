@@ -326,6 +326,15 @@ def test_lazy_frame__only_wanted_columns_are_computed(folder: Path) -> None:
     assert sum(seen) == N_ROWS
 
 
+def test_lazy_frame__names_are_no_patterns() -> None:
+    """Polars takes strings such as these for patterns."""
+    table = pa.table({"s": [1], "^s$": [2], "*": [3], "^.*$": [4]})
+    source = source_of(pl.LazyFrame(table.to_pydict()))
+    for name in table.column_names:
+        assert source.read([name]).to_pydict() == {name: table[name].to_pylist()}
+    assert source.read(["*", "s"]).to_pylist() == [{"*": 3, "s": 1}]
+
+
 def test_lazy_frame__fails(folder: Path) -> None:
     """When it is opened, and when it is read."""
     with pytest.raises(ValueError, match=r"^`data` cannot be read: .*nothing"):

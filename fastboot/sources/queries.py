@@ -88,9 +88,12 @@ class _Frame(_Engine):
     objects: frozenset[str]
 
     def _read(self, columns: list[str]) -> Generator[Any]:
+        from polars import selectors
+
         for name in self.objects.intersection(columns):
             raise TypeError(f"column {name!r} holds Python objects; cast it to a type of values")
-        chosen = self.frame.select(columns)
+        # By a selector: a plain string such as "^s$" or "*" would be a pattern.
+        chosen = self.frame.select(selectors.by_name(*columns))
         for part in chosen.collect_batches(chunk_size=BLOCK, maintain_order=True, lazy=True):
             yield from pa.RecordBatchReader.from_stream(part)
 
