@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastboot.sources import replicate_files
-from fastboot.sources.replicate_files import Finished, Header
+from fastboot.sources.replicate_files import FILE_NAME, Finished, Header
 
 if sys.platform != "win32":
     import fcntl
@@ -39,7 +39,6 @@ Found = TypeVar("Found")
 _MOST_FILES = 64
 # Only a merge by another process at the very same moment asks for one more.
 _ATTEMPTS = 10
-_FILE = re.compile(r"replicates-(\d+)-(\d+)\.parquet")
 _LEFTOVER = re.compile(r"\.replicates-\d+-\d+\.parquet\.[0-9a-f]{16}\.tmp")
 
 
@@ -344,7 +343,7 @@ def _name(replicates: range) -> str:
 
 def _range(name: str) -> range | None:
     """Return the replicates of a file, or None for the name of another one."""
-    match = _FILE.fullmatch(name)
+    match = FILE_NAME.fullmatch(name)
     if match is None:
         return None
     replicates = range(int(match[1]), int(match[2]))

@@ -291,6 +291,20 @@ def test_checkpoint__other_function(n_resamples: int, missing: str | None, tmp_p
     assert found.replicates.tolist() == run(mean, n_resamples).replicates.tolist()
 
 
+@pytest.mark.parametrize("pattern", ["", "*", "**/*.parquet"])
+def test_checkpoint__beside_the_data(pattern: str, tmp_path: Path) -> None:
+    """In the folder that is read: its files are no rows, in the next run and in a longer one."""
+    rows = few_rows().select(["a"])
+    for number in range(2):
+        write(rows.slice(1_500 * number, 1_500), tmp_path / f"{number}.parquet")
+    asked = single("patterns", "a", few=True)
+    data = str(tmp_path / pattern)
+    for n_resamples in (70, 90):
+        found = asked(data, n_resamples=n_resamples, checkpoint=tmp_path / "kept")
+        assert found.n_rows == 3_000
+    assert bits(found.extend(120)) == bits(asked(n_resamples=120))
+
+
 def test_checkpoint__filter_spelt_otherwise(tmp_path: Path) -> None:
     """``=`` and ``==`` mean the same."""
     asked = single("patterns", "a", few=True, n_resamples=70)

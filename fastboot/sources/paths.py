@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
+from fastboot.sources.replicate_files import FILE_NAME
+
 __all__ = ["Format", "files_of", "format_of", "is_one_file", "keyed_by", "state_of"]
 
 Format = Literal["parquet", "arrow", "csv", "tsv", "json"]
@@ -70,7 +72,8 @@ def files_of(data: Any) -> list[str] | None:
     ----------
     data
         A path: of a file, of a folder (its files of known suffix and those of the folders in it,
-        sorted; names that start with a dot or an underscore are left out), or a pattern such as
+        sorted; names that start with a dot or an underscore are left out, and the files of a
+        checkpoint), or a pattern such as
         ``"runs/**/*.parquet"`` (files that match or are in folders that match, chosen and sorted
         as those of a folder; a name may start with a dot or an underscore where the pattern spells
         it so, as in ``"runs/_*.parquet"``). Or a list of paths.
@@ -191,8 +194,9 @@ def _is_compressed(path: str) -> bool:
 
 
 def _is_hidden(name: str) -> bool:
-    # The underscore marks what is no data in folders that Spark and its like write.
-    return name.startswith((".", "_"))
+    # The underscore marks what is no data in folders that Spark and its like write. And a checkpoint
+    # may lie beside the files that its replicates are of.
+    return name.startswith((".", "_")) or FILE_NAME.fullmatch(name) is not None
 
 
 def _known(path: str) -> Format | None:
