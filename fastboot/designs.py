@@ -126,8 +126,9 @@ class Design:
             return ()
         sentence = (
             f"each resample has {count(self.n_drawn, self.unit)}: the replicates, their standard "
-            "error and interval are those of samples of that size; times sqrt(n_drawn / n_units) "
-            "for a statistic whose error falls with the square root of the size"
+            "error and interval are those of samples of that size, and so are p-values and "
+            "verdicts (more units drawn make them smaller without more data); times sqrt(n_drawn / "
+            "n_units) for the error of a statistic that falls with the square root of the size"
         )
         return (sentence,)
 

@@ -42,6 +42,8 @@ class Verdict(Report):
         Direction of the statistic.
     method
         Of the limits.
+    note
+        Why nothing can be shown, where that is so; else empty.
     """
 
     passed: bool
@@ -54,6 +56,7 @@ class Verdict(Report):
     alpha: float
     higher_is_better: bool
     method: str
+    note: str = ""
 
     def __bool__(self) -> bool:
         return self.passed
@@ -65,11 +68,13 @@ class Verdict(Report):
 
     def summary(self) -> str:
         """Return a sentence for a log."""
-        return (
+        words = (
             f"{self._word()}: {self.kind}{f' by {short(self.margin)}' if self.margin else ''}, "
-            f"difference a - b = {_shown(self.estimate)}, one-sided "
-            f"{100 * (1 - self.alpha):g}% {self.method} {self._limits()}."
+            f"difference a - b = {_shown(self.estimate)}"
         )
+        if self.note:
+            return f"{words}, but nothing is shown by it: {self.note}."
+        return f"{words}, one-sided {100 * (1 - self.alpha):g}% {self.method} {self._limits()}."
 
     def __repr__(self) -> str:
         return (
@@ -132,6 +137,7 @@ def judge(
     margin: float,
     alpha: float,
     higher_is_better: bool,
+    note: str = "",
 ) -> Verdict:
     """Return the verdict on a difference.
 
@@ -148,6 +154,8 @@ def judge(
         One-sided intervals at level 1 - alpha: with a lower and with an upper limit.
     kind, margin, alpha, higher_is_better
         See :class:`Verdict`.
+    note
+        Why the limits say nothing, where that is so: then neither side is shown.
     """
     lower, upper = low.low, high.high
     worst, best = (lower, upper) if higher_is_better else (-upper, -lower)
@@ -157,8 +165,8 @@ def judge(
         "equivalence": (worst > -margin and best < margin, worst > margin or best < -margin),
     }[kind]
     return Verdict(
-        passed=passed,
-        refuted=refuted,
+        passed=passed and not note,
+        refuted=refuted and not note,
         kind=kind,
         margin=margin,
         estimate=estimate,
@@ -167,4 +175,5 @@ def judge(
         alpha=alpha,
         higher_is_better=higher_is_better,
         method=low.method,
+        note=note,
     )

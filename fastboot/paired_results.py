@@ -125,10 +125,18 @@ class _Comparison(Result, ABC):
         higher_is_better
             Direction of the statistic.
 
+        Returns
+        -------
+        Verdict
+            It passes and refutes nothing, and its `note` says why, where the replicates say nothing
+            about the uncertainty: of a single row or group, or all equal to a difference that is
+            not 0.
+
         Raises
         ------
         TypeError, ValueError
-            An argument has another type or is out of range, or the word is unknown.
+            An argument has another type or is out of range, or the word is unknown; or resamples
+            had another size (`n_drawn`), and so have the limits.
 
         Examples
         --------
@@ -138,6 +146,12 @@ class _Comparison(Result, ABC):
         True
         """
         kind, margin, alpha = check_margin(kind, margin, alpha)
+        n_drawn = dict(self.asked).get("n_drawn")
+        if n_drawn is not None and int(n_drawn) != self.n_units:
+            raise ValueError(
+                f"`n_drawn` is {n_drawn} of {count(self.n_units, self.unit)}, so limits are those "
+                "of samples of another size; resample without n_drawn for a verdict"
+            )
         return judge(
             self.estimate,
             self.interval(1.0 - alpha, alternative="greater"),
@@ -146,7 +160,19 @@ class _Comparison(Result, ABC):
             margin=margin,
             alpha=alpha,
             higher_is_better=check_flag("higher_is_better", higher_is_better),
+            note=self._unshown(),
         )
+
+    def _unshown(self) -> str:
+        """Return why the replicates say nothing about the uncertainty; empty where they do.
+
+        Several units that are equal in both systems are another matter: nothing changed on any.
+        """
+        if self.n_units == 1:
+            return f"a single {self.unit} says nothing about the uncertainty"
+        if self.degenerate and abs(self.estimate) > self.rounding:
+            return "all replicates are equal, so they say nothing about the uncertainty"
+        return ""
 
     def passes(
         self,

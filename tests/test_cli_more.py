@@ -448,6 +448,23 @@ def test_gate__undefined(run: Callable[..., Done], tmp_path: Path) -> None:
     assert "nan" not in done.out
 
 
+@pytest.mark.parametrize("n_rows,note", [(1, "a single row"), (2, "all replicates are equal")])
+@pytest.mark.parametrize("kind", ["superiority", "non-inferiority", "equivalence"])
+def test_gate__nothing_about_the_uncertainty(
+    run: Callable[..., Done], tmp_path: Path, n_rows: int, note: str, kind: str
+) -> None:
+    """One item, or two that differ alike, pass nothing; the line says why."""
+    path = tmp_path / "few.csv"
+    path.write_text("x,y\n" + "0.75,0.25\n" * n_rows, encoding="utf-8")
+    words = gated(path, "x", "y", 0.9 if kind == "equivalence" else 0.1, "--kind", kind)
+    done, told = run(*words), json.loads(run(*words, "--json").out)
+
+    assert done.code == 1
+    assert done.out.startswith(f"failed: x cannot be held against y: {note}")
+    assert told["outcome"] == "undecided"
+    assert told["note"].startswith(note)
+
+
 @pytest.mark.parametrize(
     "words,line",
     [

@@ -825,3 +825,59 @@ def test_compare__refused(case: str) -> None:
     systems, options, message = REFUSED[case]
     with pytest.raises((TypeError, ValueError), match=message):
         compare(systems, **options)
+
+
+# ==================================================================================================
+# Resamples that say nothing
+# ==================================================================================================
+
+
+@pytest.mark.parametrize("n_units,found", [(1, 0), (2, 0), (5, 0), (6, 1), (12, 1)])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_summary__difference_without_spread(n_units: int, found: int, *, grouped: bool) -> None:
+    """What the exact randomization of so many equal differences, p = 2^(1 - K), finds at 0.05."""
+    a = np.repeat(np.arange(n_units) % 3 + 0.5, 2 if grouped else 1)
+    groups = np.repeat(np.arange(n_units), 2) if grouped else None
+    result = compare({"a": a, "b": a - 0.25}, n_resamples=999, groups=groups)
+    exact = fb.approximate_randomization(a, a - 0.25, groups=groups).pvalue
+
+    assert exact == 2.0 ** (1 - n_units)
+    assert found == (exact <= 0.05)
+    words = f"significantly different from {found} of the 1 other system"
+    assert words in result.summary()
+    assert ("1 pair not tested: the same in all resamples" in result.summary()) is not found
+    assert (result.systems.to_columns()["letters"] == ["a", "b"]) is bool(found)
+
+
+def test_notes__difference_without_spread(table: dict[str, Any]) -> None:
+    """Copies vary, their difference does not: a note names the pair, and no effect is detectable.
+
+    With a spread of 0 the smallest detectable difference would read as 0, of any size.
+    """
+    own, other = table["s0 score"], table["s1 score"]
+    result = compare({"a": own, "copy": own, "more": own + 1.0, "b": other}, n_resamples=99)
+    notes = [note for note in result.notes if "replicates of the difference are equal" in note]
+    detectable = {(row["a"], row["b"]): row["detectable"] for row in rows_of(result.pairs)}
+
+    (note,) = notes
+    assert note == (
+        "degenerate: all replicates of the difference are equal, so they say nothing about its "
+        "uncertainty [('a', 'copy'), ('a', 'more'), ('copy', 'more')]"
+    )
+    for pair, value in detectable.items():
+        assert np.isnan(value) == ("b" not in pair)
+
+
+def test_summary__undefined_systems() -> None:
+    """The best of those that are defined, and how many are not (0 / 0: nothing was retrieved)."""
+    gold = np.array([1, 0, 1, 1, 0, 1, 0, 1])
+    some, none = np.array([1, 1, 1, 0, 0, 1, 0, 0]), np.zeros(8, int)
+    systems = {"some": fb.precision(gold, some), "none": fb.precision(gold, none)}
+    with pytest.warns(RuntimeWarning, match="undefined"):
+        one = compare(systems, n_resamples=99)
+    with pytest.warns(RuntimeWarning, match="undefined"):
+        two = compare(systems | {"also": fb.precision(gold, none)}, n_resamples=99)
+
+    assert "some has the best precision, 0.75 [" in one.summary()
+    assert "] (1 of 2 systems is undefined), " in one.summary()
+    assert "] (2 of 3 systems are undefined), " in two.summary()

@@ -164,6 +164,70 @@ def test_verdict__undefined() -> None:
         assert "nan" not in verdict.summary()
 
 
+ALIKE = "all replicates are equal, so they say nothing about the uncertainty"
+
+
+@pytest.mark.parametrize(
+    "a,options,note",
+    [
+        ([1.5], {}, "a single row says nothing about the uncertainty"),
+        ([1.5, 0.5, 3.0], {"groups": [7, 7, 7]}, "a single group says nothing about the uncertai"),
+        ([1.5, 1.5], {}, ALIKE),
+        ([1.5] * 30, {}, ALIKE),
+        ([1.5, 1.0, 2.0] * 3, {"groups": [0, 0, 0, 1, 1, 1, 2, 2, 2]}, ALIKE),
+        ([0.5, 2.5], {"strata": [0, 1]}, ALIKE),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_verdict__nothing_about_the_uncertainty(
+    a: list[float], options: dict[str, Any], note: str, kind: str, sign: float
+) -> None:
+    """Two equal differences have an exact p of 1/2, however small that of their resamples is."""
+    b = np.zeros(len(a))
+    result = fb.paired_bootstrap(sign * np.array(a), b, rng=0, n_resamples=999, **options)
+    verdict = result.verdict(10.0 if kind == "equivalence" else 0.1, kind=kind)
+
+    assert (verdict.passed, verdict.refuted) == (False, False)
+    assert verdict.note.startswith(note)
+    assert f", but nothing is shown by it: {verdict.note}." in verdict.summary()
+    assert verdict.to_dict()["note"] == verdict.note
+
+
+def test_verdict__single_row_of_a_randomization() -> None:
+    """The spread of one difference under swaps is its own size: no margin makes it pass."""
+    result = fb.approximate_randomization([0.7], [0.2], rng=0)
+
+    assert not result.passes(5.0, kind="equivalence")
+    assert result.verdict(5.0, kind="equivalence").note.startswith("a single row says nothing")
+
+
+def test_verdict__nothing_changed() -> None:
+    """Several units without any change are equal: not a lack of knowledge."""
+    scores = [1.0, 0.0, 1.0, 1.0, 0.0, 0.5]
+    result = fb.paired_bootstrap(scores, scores, rng=0, n_resamples=99)
+
+    assert result.passes(0.1, kind="equivalence")
+    assert result.passes(0.1, kind="non-inferiority")
+    assert not result.passes()
+    assert not fb.paired_bootstrap([1.0], [1.0], rng=0, n_resamples=99).passes(
+        0.1, kind="equivalence"
+    )
+
+
+def test_verdict__other_size_of_resamples() -> None:
+    """The same rows pass or not by `n_drawn`: its limits are of another size of sample."""
+    a = np.random.default_rng(0).normal(0.1, 1.0, 50)
+    result = fb.paired_bootstrap(a, np.zeros(50), n_drawn=5_000, rng=0, n_resamples=99)
+
+    assert "so are p-values and verdicts" in result.notes[0]
+    for ask in (result.passes, result.verdict):
+        with pytest.raises(ValueError, match=r"^`n_drawn` is 5000 of 50 rows, so limits are those"):
+            ask()
+    same = fb.paired_bootstrap(a, np.zeros(50), n_drawn=50, rng=0, n_resamples=99)
+    assert same.verdict().note == ""
+
+
 def test_verdict__passes_wrongly_as_often_as_it_says() -> None:
     """At the line of non-inferiority, normal differences: alpha, but for the small sample.
 
@@ -210,7 +274,7 @@ def test_summary(options: dict[str, Any], words: str) -> None:
 
 
 def test_repr_and_json() -> None:
-    """One readable line; every figure as JSON."""
+    """One readable line; every figure as JSON, also why nothing is shown."""
     verdict = judged(-0.125, 0.375, "non-inferiority", 0.25)
 
     assert repr(verdict) == ("Verdict(passed, non-inferiority, margin=0.25: 0.125 [-0.125, 0.375])")
@@ -226,6 +290,7 @@ def test_repr_and_json() -> None:
         "alpha": 0.05,
         "higher_is_better": True,
         "method": "percentile",
+        "note": "",
     }
 
 

@@ -630,3 +630,21 @@ def test_coverage__skewed() -> None:
     # Nearly all of the error of t is on one side, as its skewness says.
     n_missed = n_samples - count["t"]
     assert stats.binomtest(missed_below, n_missed, alternative="greater").pvalue < 1e-6
+
+
+@pytest.mark.parametrize(
+    "a,groups", [([1.0], None), ([1.0, 1.0], None), ([1.0, 2.0, 4.0], [3, 3, 3])]
+)
+def test_summary__resampling_says_nothing(a: list[float], groups: Any) -> None:
+    """Resamples that are all alike have the smallest p-value there is: of their number only."""
+    result = paired_t_test(a, [0.0] * len(a), groups=groups, n_resamples=99, rng=0)
+
+    assert result.summary().endswith("; paired bootstrap says nothing (99 resamples, seed 0).")
+    assert math.isnan(result.pvalue)
+
+
+def test_summary__resampling_of_equal_systems() -> None:
+    """Both have p = 1."""
+    result = paired_t_test([1.0, 2.0], [1.0, 2.0], n_resamples=99, rng=0)
+
+    assert "paired bootstrap p = 1, percentile interval [0, 0] (99 resamples" in result.summary()

@@ -122,6 +122,8 @@ def _finding(comparison: Comparison, verdict: Verdict) -> str:
     """What is shown of the candidate."""
     if math.isnan(verdict.estimate):
         return f"{comparison.a} cannot be held against {comparison.b}"
+    if verdict.note:
+        return f"{comparison.a} cannot be held against {comparison.b}: {verdict.note}"
     margin = short(verdict.margin)
     more, or_more = (
         (f" by more than {margin}", f" by {margin} or more") if verdict.margin else ("", "")

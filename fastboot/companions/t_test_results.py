@@ -308,11 +308,24 @@ checked for normality."
         if self.bootstrap is None:
             return f"{words}."
         low, high, _, method, _ = self.bootstrap.confidence_interval
-        return (
-            f"{words}; paired bootstrap p {shown_pvalue(self.bootstrap.pvalue)}, {method} interval "
-            f"{bracketed(low, high)} ({count(self.bootstrap.n_resamples, 'resample')}, seed "
-            f"{self.bootstrap.seed})."
+        said = (
+            f"p {shown_pvalue(self.bootstrap.pvalue)}, {method} interval {bracketed(low, high)}"
+            if self._resampling_says
+            else "says nothing"
         )
+        return (
+            f"{words}; paired bootstrap {said} "
+            f"({count(self.bootstrap.n_resamples, 'resample')}, seed {self.bootstrap.seed})."
+        )
+
+    @property
+    def _resampling_says(self) -> bool:
+        """Whether resamples differ, or all differences are 0.
+
+        Else the smallest p-value that so many resamples can give is a figure of their number.
+        """
+        same = self.bootstrap is None or self.bootstrap.degenerate
+        return not same or (self.estimate == 0.0 and self.n_units > 1)
 
 
 def t_pvalue(t: float, degrees_of_freedom: int, alternative: str, estimate: float) -> float:

@@ -36,6 +36,8 @@ class Pairs(NamedTuple):
     estimates, standard_errors, lows, highs : of the differences, shape (n_pairs,)
     pvalues, adjusted : before and after the correction, shape (n_pairs,)
     n_undefined : replicates that the p-value leaves out, shape (n_pairs,)
+    is_degenerate : whether all defined differences of resamples equal the estimate, shape
+        (n_pairs,): they say nothing about the uncertainty
     n_null : replicates of the test
     replicates : what they are, in words
     path : the algorithm that made them
@@ -50,6 +52,7 @@ class Pairs(NamedTuple):
     pvalues: Floats
     adjusted: Floats
     n_undefined: Integers
+    is_degenerate: NDArray[np.bool_]
     n_null: int
     replicates: str
     path: str
@@ -161,6 +164,7 @@ def board_of(
     null = _Null(randomized, cell, drawn, places, answer)
     limits, pvalues = np.empty((len(places), 2)), np.empty(len(places))
     undefined = np.empty(len(places), np.int64)
+    degenerate = np.zeros(len(places), np.bool_)
     for place, (i, j) in enumerate(places):
         estimate, tie = float(drawn.estimates[place]), float(drawn.rounding[place])
         # Without a detour over the null, so limits are those of paired_bootstrap to the last bit.
@@ -174,6 +178,8 @@ def board_of(
             acceleration=None,
             rounding=tie,
         )[:2]
+        apart = np.abs(differences - estimate)
+        degenerate[place] = not (apart > tie).any() and (apart <= tie).any()
         tested = differences if randomized is None else null.rows[place]
         pvalues[place] = pvalue(
             tested,
@@ -228,6 +234,7 @@ def board_of(
             pvalues=pvalues,
             adjusted=adjusted,
             n_undefined=undefined,
+            is_degenerate=degenerate,
             n_null=null.n,
             replicates=null.words,
             path=null.path,

@@ -163,7 +163,7 @@ class Comparison(Worded):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"again": None}
 
-    def extend(self, n_resamples: int) -> Self:
+    def extend(self, n_resamples: int, executor: object = None) -> Self:
         """Return the comparison of a longer run: see :meth:`fastboot.BootstrapResult.extend`.
 
         The replicates of the bootstrap are taken over; those of a randomization, of which only the
@@ -171,8 +171,8 @@ class Comparison(Worded):
 
         Parameters
         ----------
-        n_resamples
-            Replicates in all.
+        n_resamples, executor
+            As there: replicates in all, and who works.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class Comparison(Worded):
         >>> fb.compare(scores, rng=0, n_resamples=100).extend(200).n_resamples
         200
         """
-        return extended(self, n_resamples, self._known())
+        return extended(self, n_resamples, self._known(), executor)
 
     def _known(self) -> Sets:
         """Return what a longer run need not compute again."""
@@ -223,6 +223,7 @@ class Comparison(Worded):
         - detectable: the smallest true difference that this design finds with a power of 0.8,
           (z_(1 - alpha/2) + z_0.8) x standard_error with alpha = 1 - confidence_level, or z_(1 -
           alpha) for a one-sided test (Cohen 1988); a test of this pair alone, without correction.
+          NaN where the difference is the same in all resamples.
         - n_rows, n_units: of the slice.
         """
         return _Figures(self._pair_columns, self._pair_caption(), self.notes, self._n_labels)
@@ -264,6 +265,14 @@ class Comparison(Worded):
                 )
             if note:
                 of_system.append(((name,), note))
+        for (i, j), alike in zip(pairs.places, pairs.is_degenerate, strict=True):
+            # Of two degenerate systems the notes above say it.
+            if alike and not (board.is_degenerate[i] and board.is_degenerate[j]):
+                note = (
+                    "degenerate: all replicates of the difference are equal, so they say nothing "
+                    "about its uncertainty"
+                )
+                of_system.append(((board.names[i], board.names[j]), note))
         defined = int((~np.isnan(pairs.pvalues)).sum())
         times = defined if self.correction in {"holm", "bonferroni"} else 1
         if defined and times * pairs.least > self._alpha:
@@ -376,7 +385,9 @@ class Comparison(Worded):
             "high": float(pairs.highs[place]),
             "pvalue": float(pairs.pvalues[place]),
             "adjusted_pvalue": float(pairs.adjusted[place]),
-            "detectable": self._detects * float(pairs.standard_errors[place]),
+            "detectable": np.nan
+            if pairs.is_degenerate[place]
+            else self._detects * float(pairs.standard_errors[place]),
         }
 
     def _system_rows(self, board: Board) -> list[dict[str, Any]]:
@@ -418,8 +429,8 @@ class Comparison(Worded):
             return None
         n = len(board.names)
         differ = np.zeros((n, n), np.bool_)
-        for (i, j), p in zip(board.pairs.places, board.pairs.adjusted, strict=True):
-            differ[i, j] = differ[j, i] = p <= self._alpha
+        for (i, j), rejected in zip(board.pairs.places, self._rejected(board), strict=True):
+            differ[i, j] = differ[j, i] = rejected
         shown = letters(differ, board.order)
         return [
             "" if np.isnan(value) else own

@@ -46,6 +46,10 @@ __all__ = [
 CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "fdr_by")
 # How far 1 - confidence_level may lie from the level that is meant: 1 - 0.9 is less than 0.1.
 LEVEL_ROUNDING = float(np.finfo(np.float64).eps)
+# Standard errors up to this share of the rounding are rounding errors. A chain of h additions errs
+# by sqrt(h) units in standard deviation at most, and `fastboot.jackknife.rounding` allows
+# min(h, 8 sqrt(h)) + 4 units, at least four times as much.
+_NOISE = 0.25
 
 Floats = NDArray[np.float64]
 
@@ -249,7 +253,7 @@ def max_t(
         the maximum over fewer comparisons would make p-values too small. A comparison without any
         defined replicate is undefined.
     standard_errors
-        Shape (m,); the same divide estimates and replicates. 0, or no more than rounding errors:
+        Shape (m,); the same divide estimates and replicates. 0, or up to a quarter of `rounding`:
         the comparison does not vary; its differences count as 0 or as infinite.
     alternative
         "two-sided", "greater" or "less".
@@ -351,7 +355,7 @@ def simultaneous_intervals(
 
     known = np.isin(np.arange(len(estimates)), defined)
     with np.errstate(invalid="ignore"):  # infinite x 0: a constant stays where it is
-        reach = np.where(errors > off, critical * errors, 0.0)
+        reach = np.where(errors > _NOISE * off, critical * errors, 0.0)
     low = np.where(known, estimates - reach, np.nan)
     high = np.where(known, estimates + reach, np.nan)
     if side == "greater":
@@ -367,9 +371,9 @@ def studentized(values: Floats, errors: Floats | float, rounding: Floats | float
     Parameters
     ----------
     values, errors, rounding
-        Of shapes that broadcast. Errors up to the rounding are rounding errors.
+        Of shapes that broadcast. Errors up to a quarter of the rounding are rounding errors.
     """
-    constant = errors <= rounding
+    constant = errors <= _NOISE * rounding
     quotients: Floats = values / np.where(constant, 1.0, errors)
     if np.any(constant):
         far = np.abs(values) > 2.0 * rounding  # as ties are recognised
@@ -380,7 +384,7 @@ def studentized(values: Floats, errors: Floats | float, rounding: Floats | float
 
 def _slack(errors: Floats, rounding: Floats) -> Floats:
     """Rounding of studentized values; those of what does not vary are exact."""
-    constant = errors <= rounding
+    constant = errors <= _NOISE * rounding
     slack: Floats = np.where(constant, 0.0, rounding / np.where(constant, 1.0, errors))
     return slack
 

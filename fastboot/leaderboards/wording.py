@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastboot.extension import Again
 from fastboot.intervals import interval
@@ -58,6 +59,25 @@ class Worded:
     def _alpha(self) -> float:
         """Level that corrected p-values are compared with."""
         return 1.0 - self.confidence_level + LEVEL_ROUNDING
+
+    def _rejected(self, board: Board) -> NDArray[np.bool_]:
+        """Return which of the tests reject, shape (n_pairs,)."""
+        return (board.pairs.adjusted <= self._alpha) & ~self._untested(board)
+
+    def _untested(self, board: Board) -> NDArray[np.bool_]:
+        """Return which pairs resamples say nothing about: differences that do not vary.
+
+        Not those of so many units that swaps of them could reject: of K units with equal
+        differences the exact randomization has p = 2^(1 - K), or 2^-K one-sided. Equal systems have
+        p = 1 by either test, and that says enough.
+        """
+        sides = 2.0 if self.alternative == "two-sided" else 1.0
+        few = self.test == "bootstrap" and sides * 0.5**board.n_units > self._alpha
+        tie = board.rounding[np.array(board.pairs.places, np.int64).reshape(-1, 2)].sum(axis=1)
+        untested: NDArray[np.bool_] = board.pairs.is_degenerate & (
+            np.abs(board.pairs.estimates) > tie
+        )
+        return untested & few
 
     def _interval(self, board: Board, i: int) -> tuple[float, float]:
         low, high = interval(
@@ -157,12 +177,20 @@ class Worded:
         else:
             own = bracketed(*self._interval(board, first))
             best = f"{board.names[first]} has the best {name}, {short(value)} {own}"
-        return f"{best}, {self._found(board, first)}"
+        n_undefined = int(np.isnan(board.estimates).sum())
+        if n_undefined:
+            of = count(len(board.names), "system")
+            best += f" ({n_undefined:,} of {of} {'is' if n_undefined == 1 else 'are'} undefined)"
+        n_untested = int(self._untested(board).sum())
+        words = f"{best}, {self._found(board, first)}"
+        if n_untested:
+            words += f" ({count(n_untested, 'pair')} not tested: the same in all resamples)"
+        return words
 
     def _found(self, board: Board, best: int) -> str:
         """Return how many of the tests reject."""
         pairs = board.pairs
-        low = pairs.adjusted <= self._alpha
+        low = self._rejected(board)
         if self.alternative != "two-sided":
             sign = ">" if self.alternative == "greater" else "<"
             return f"and a {sign} b is significant in {low.sum()} of {count(low.size, 'pair')}"
