@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 import pytest
 from test_cli import Done
@@ -226,12 +227,17 @@ def test_where__reads_values_as_the_column(condition: str, kept: list[int], tmp_
         assert found.estimate == sum(i + 1 for i in kept) / len(kept)
 
 
-def test_where__text_files(run: Callable[..., Done], table: pa.Table, tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_where__text_files(
+    run: Callable[..., Done], table: pa.Table, tmp_path: Path, suffix: str
+) -> None:
     """The first file may be empty: the next one tells what columns hold."""
-    (tmp_path / "0.jsonl").write_text("")
     lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist())
+    pc_csv.write_csv(table, tmp_path / "1.csv")
     (tmp_path / "1.jsonl").write_text(lines)
-    found = run("compare", tmp_path, *MEANS, "--where", "fold=1", "--where", "split=test")
+    (tmp_path / f"0.{suffix}").write_text("")
+    files = tmp_path / f"*.{suffix}"
+    found = run("compare", files, *MEANS, "--where", "fold=1", "--where", "split=test")
 
     kept = [row for row in table.to_pylist() if row["fold"] == 1 and row["split"] == "test"]
     assert json.loads(found.out)["n_rows"] == len(kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 import re
 import sys
@@ -446,6 +447,41 @@ def test_csv__column_that_is_not_there(suffix: str, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=exactly(message)):
             source_of(tmp_path, [(name, "==", 2)])
     assert source_of(tmp_path, [("x", "==", 1)]).read(["x"]).num_rows == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz"])
+@pytest.mark.parametrize("text", [b"", b"\n\n"])
+def test_csv__empty_files(text: bytes, suffix: str, tmp_path: Path) -> None:
+    """Beside others they have no rows, as empty JSON lines; alone they are refused."""
+    for name in "ac":
+        content = gzip.compress(text) if suffix == "csv.gz" else text
+        (tmp_path / f"{name}.{suffix}").write_bytes(content)
+    message = f"data={str(tmp_path / f'a.{suffix}')!r} cannot be read: there is no header"
+    with pytest.raises(ValueError, match=exactly(message)):
+        source_of(tmp_path)
+    write(pa.table({"x": [1, 2]}), tmp_path / f"b.{suffix}")
+    source = source_of(tmp_path, [("x", "<", 2)])
+    assert source.names == ["x"]
+    assert source.read(["x"]).to_pylist() == [{"x": 1}]
+
+
+def test_csv__text_that_is_not_utf_8(tmp_path: Path) -> None:
+    """Beside such that is, before or behind: the message says how to convert it."""
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    for encodings, types in {
+        ("utf-8", "latin1"): ("large_string", "large_binary"),
+        ("latin1", "utf-8"): ("large_binary", "large_string"),
+    }.items():
+        for path, encoding in zip((a, b), encodings, strict=True):
+            path.write_text("x,doc\n1,é\n", encoding=encoding)
+        assert source_of(tmp_path).read(["x"]).num_rows == 2
+        message = (
+            f"column 'doc' is {types[1]} in data={str(b)!r} but {types[0]} in data={str(a)!r}; "
+            "convert one of them: binary in a CSV file is text that is not UTF-8; save it as "
+            "UTF-8, for example by `iconv -f latin1 -t utf-8`."
+        )
+        with pytest.raises(ValueError, match=exactly(message)):
+            source_of(tmp_path).read(["doc"])
 
 
 def test_csv__later_header(tmp_path: Path) -> None:

@@ -62,11 +62,15 @@ class Items:
     @cached_property
     def _first(self) -> str:
         """The first file that has columns: text may be empty."""
-        return next((file for file in self._files if _opened(file).names), self._files[0])
+        return next((file for file in self._files if _names(file)), self._files[0])
 
     def _holding(self, column: str) -> str:
         """The first file that shows values of a column, which say what goes with it."""
-        return next((file for file in self._files if _opened(file).shows(column)), self._first)
+        for file in self._files:
+            source = _opened(file)
+            if source is not None and source.shows(column):
+                return file
+        return self._first
 
     def _condition(self, text: str) -> tuple[str, str, Any]:
         """A condition: its operator is the first one behind the name of a column."""
@@ -77,7 +81,7 @@ class Items:
         ]
         if not splits:
             raise ValueError(f"--where {text!r} is no condition; {_HOW}.")
-        names = _opened(self._first).names
+        names = _names(self._first)
         column, operator, value = next((one for one in splits if one[0] in names), splits[0])
         if not operator.endswith("in"):
             return column, "==" if operator == "=" else operator, *self._read(column, [value])
@@ -103,10 +107,17 @@ class Items:
         raise refused
 
 
-def _opened(file: str) -> Source:
-    source = open_source(file)
-    assert source is not None
-    return source
+def _opened(file: str) -> Source | None:
+    """Open a file alone, if it can be: an empty CSV can only beside others."""
+    try:
+        return open_source(file)
+    except ValueError:  # what is broken is refused where the whole is opened
+        return None
+
+
+def _names(file: str) -> list[str]:
+    source = _opened(file)
+    return [] if source is None else source.names
 
 
 def _whole(text: str) -> int:

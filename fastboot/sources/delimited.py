@@ -53,14 +53,17 @@ def convert_options(columns: list[str], types: dict[str, Any] | None = None) -> 
 def open_delimited(delimiter: str, path: str, schema: Any = None) -> Opened:
     """Open a file for its header and the types in its first block, unless these are known."""
     place, shown = str(Path(path).absolute()), repr(path)
+    header = _header(place, delimiter)
+    if not header:  # as JSON lines that are empty
+        return Opened(
+            f"data={shown}", pa.schema([]), is_final=False, cut=lambda _: [], is_whole=False
+        )
     if schema is None:
         with closing(_blocks(place, delimiter, [], {})) as blocks:
             schema = next(blocks)
     else:
         known = {field.name: field.type for field in schema}
-        schema = pa.schema(
-            [(name, known.get(name, pa.null())) for name in _header(place, delimiter)]
-        )
+        schema = pa.schema([(name, known.get(name, pa.null())) for name in header])
 
     def cut(where: Filter | None) -> list[Fragment]:
         return [_Delimited(shown, where, None, Path(place).stat().st_size, place, delimiter)]
@@ -69,7 +72,7 @@ def open_delimited(delimiter: str, path: str, schema: Any = None) -> Opened:
 
 
 def _header(path: str, delimiter: str) -> list[str]:
-    """Return the names in the first row, without a block of rows behind it."""
+    """Return the names in the first row, without a block of rows behind it; none of no row."""
     with (
         pa.input_stream(path) as file,
         io.TextIOWrapper(file, "utf-8-sig", errors="replace", newline="") as text,

@@ -11,6 +11,11 @@ from fastboot.arrow import decoded
 
 __all__ = ["Kinds", "kind_of", "plain", "plain_type"]
 
+_NO_UTF_8 = (
+    ": binary in a CSV file is text that is not UTF-8; save it as UTF-8, for example by "
+    "`iconv -f latin1 -t utf-8`"
+)
+
 
 def plain(batch: Any, names: list[str]) -> Any:
     """Return the named columns of a batch without dictionaries, views and the like.
@@ -70,7 +75,8 @@ class Kinds:
                 continue
             first, before = self._first.setdefault(name, (kind, subject))
             if kind != first and kind_of(kind) != kind_of(first):
+                is_text = {kind_of(kind), kind_of(first)} == {"large_string", "large_binary"}
                 raise ValueError(
                     f"column {name!r} is {kind} in {subject} but {first} in {before}; "
-                    "convert one of them."
+                    f"convert one of them{_NO_UTF_8 if is_text else ''}."
                 )

@@ -256,6 +256,9 @@ def _open_files(files: list[str]) -> list[Opened]:
         if not one.is_final and one.schema.names:
             known = one.schema
         opened.append(one._replace(files=(file,)))
+    if known is None and format_of(files[0]) in {"csv", "tsv"}:
+        with reading(f"data={files[0]!r}"):
+            raise pa.ArrowInvalid("there is no header")
     return opened
 
 
