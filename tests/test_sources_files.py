@@ -12,6 +12,7 @@ import pytest
 from sourced import source_of, write
 
 from fastboot.columns import Column, load
+from fastboot.files import open_table
 from fastboot.sources.opening import open_source
 
 SUFFIXES = (
@@ -149,6 +150,49 @@ def test_files__folders_that_name_values(
         source_of(data).check(["plit"])
     given = pyarrow.dataset.dataset("runs", partitioning="hive")
     assert source_of(given, where).read(["x"])["x"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("data", [
+    "~/runs", "~/runs/b.parquet", "~/runs/*", ["~/runs/b.parquet"], Path("~/runs"),
+])  # fmt: skip
+def test_files__at_home(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell would expand these, and Python does not."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "runs").mkdir()
+    write(pa.table({"x": [7]}), tmp_path / "runs/b.parquet")
+    assert source_of(data).read(["x"])["x"].to_pylist() == [7]
+    assert open_table(data).read(["x"])["x"].to_pylist() == [7]
+    with pytest.raises(ValueError, match=r"^data='~no one' has no suffix that fastboot reads"):
+        open_source("~no one")
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "https", "file", "hdfs"])
+@pytest.mark.parametrize("name", ["runs/x.parquet", "runs", "runs/*.csv"])
+@pytest.mark.parametrize("kind", [str, Path])
+def test_files__addresses(kind: type, name: str, scheme: str) -> None:
+    """The message says what opens them; a Path keeps one of two slashes."""
+    data = kind(f"{scheme}://{name}")
+    message = (
+        f"data={str(data)!r} is an address, and fastboot reads paths; open it and give that: "
+        f"pyarrow.dataset.dataset('{scheme}://{name}', format=...). What pyarrow cannot open, "
+        "download."
+    )
+    for call in (
+        open_source,
+        lambda data: open_source([data]),
+        lambda data: load([Column("x")], data),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            call(data)
+
+
+def test_files__folder_named_as_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there is a path."""
+    monkeypatch.chdir(tmp_path)
+    Path("s3:").mkdir()
+    Path("s3:/x.csv").write_text("x\n7\n")
+    assert source_of("s3://x.csv").read(["x"]).num_rows == 1
 
 
 @pytest.mark.parametrize("data,error,message", [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -30,14 +31,17 @@ _FORMATS: dict[str, Format] = {
 _BINARY = ("parquet", "arrow")
 _SUFFIXES = f"{', '.join(_FORMATS)} (text also as .gz)"
 _COMPRESSED = (".gz", ".bz2", ".zst", ".xz", ".lz4", ".br", ".zip")
+# "s3://", which a Path shortens to "s3:/"; one letter would be a disk of Windows.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def is_one_file(data: object) -> bool:
-    """Tell whether `data` is the path of one file, that is there or not."""
+    """Tell whether `data` is the path of one file, that is there or not, as it stands."""
     if not isinstance(data, str | os.PathLike):
         return False
     path = os.fsdecode(data)
-    return not Path(path).is_dir() and not _is_pattern(path)
+    is_path = path == _at_home(path) and not _is_address(path)
+    return is_path and not Path(path).is_dir() and not _is_pattern(path)
 
 
 def format_of(path: str) -> Format:
@@ -76,7 +80,7 @@ def files_of(data: Any) -> list[str] | None:
         checkpoint), or a pattern such as
         ``"runs/**/*.parquet"`` (files that match or are in folders that match, chosen and sorted
         as those of a folder; a name may start with a dot or an underscore where the pattern spells
-        it so, as in ``"runs/_*.parquet"``). Or a list of paths.
+        it so, as in ``"runs/_*.parquet"``). Or a list of paths. ``~`` is the user's home.
 
     Raises
     ------
@@ -84,7 +88,7 @@ def files_of(data: Any) -> list[str] | None:
         There is no such file, or none in the folder, or none that matches.
     ValueError
         A file is named twice, has an unknown suffix, is compressed as fastboot does not read it,
-        or files are of several formats.
+        or files are of several formats; or a path is an address such as ``"s3://runs"``.
     """
     if isinstance(data, str | os.PathLike):
         files = _found(os.fsdecode(data))
@@ -119,6 +123,13 @@ def keyed_by(name: str, files: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _found(path: str) -> list[str]:
+    path = _at_home(path)
+    if _is_address(path):
+        address = path if "://" in path else path.replace(":/", "://", 1)
+        raise ValueError(
+            f"data={path!r} is an address, and fastboot reads paths; open it and give that: "
+            f"pyarrow.dataset.dataset({address!r}, format=...). What pyarrow cannot open, download."
+        )
     if Path(path).is_dir():
         return _in_folder(path)
     if _is_pattern(path):
@@ -127,6 +138,14 @@ def _found(path: str) -> list[str]:
     if not Path(path).exists():
         raise FileNotFoundError(f"data={path!r}: there is no such file.")
     return [path]
+
+
+def _at_home(path: str) -> str:
+    return os.path.expanduser(path)  # noqa: PTH111 - Path's own fails where there is no such user
+
+
+def _is_address(path: str) -> bool:
+    return _ADDRESS.match(path) is not None and not Path(path).exists()
 
 
 def _is_pattern(path: str) -> bool:
