@@ -860,3 +860,20 @@ def test_combine(two_systems: Any) -> None:
         gold, predicted, labels=range(4), average="macro"
     )
     assert result.estimate == near(2 * values[0] * values[1] / (values[0] + values[1]))
+
+
+@pytest.mark.parametrize("zero", [0, False])
+@pytest.mark.parametrize("name", ["precision_score", "recall_score", "f1_score", "jaccard_score"])
+def test_binary__nothing_positive(name: str, zero: Any) -> None:
+    """All labels 0, or False: as scikit-learn, by `zero_division`; undefined without."""
+    ours = {
+        "precision_score": fb.precision, "recall_score": fb.recall,
+        "f1_score": fb.f_score, "jaccard_score": fb.jaccard,
+    }[name]  # fmt: skip
+    labels = [zero] * 3
+    for fill in (0, 1):
+        found = fb.bootstrap(ours(labels, labels, zero_division=fill), rng=0, n_resamples=9)
+        assert found.estimate == getattr(metrics, name)(labels, labels, zero_division=fill)
+    with pytest.warns(RuntimeWarning, match="undefined in 9 of 9"):
+        found = fb.bootstrap(ours(labels, labels), rng=0, n_resamples=9)
+    assert np.isnan(found.estimate)

@@ -273,6 +273,8 @@ def test_extremes__remark() -> None:
     remarks = {name: getattr(make("x"), "remark", "") for name, make in STATISTICS.items()}
     assert [name for name, remark in remarks.items() if remark] == ["minimum", "maximum"]
     assert "inconsistent" in remarks["maximum"]
+    for q, said in ((0.0, True), (0.01, False), (1.0, True)):
+        assert (remarks["maximum"] in fb.bootstrap(fb.quantile([1, 2, 4], q)).notes) is said
     assert "Bickel and Freedman 1981" in remarks["maximum"]
 
 

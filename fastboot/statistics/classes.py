@@ -116,7 +116,9 @@ def check_labels(labels: Any) -> tuple[Any, ...] | None:
 
 
 def check_occurs(argument: str, listed: Sequence[Any], occurring: Sequence[Any]) -> None:
-    """Refuse to look for labels that occur nowhere."""
+    """Refuse to look for labels that occur nowhere; of 0 and 1, or False and True, 1 may."""
+    if tuple(listed) == (1,) and tuple(occurring) == (0,):
+        return
     if not any(label in occurring for label in listed):
         wrong = (
             f"is {_shown(listed)}, which is in neither `gold` nor `predicted`"

@@ -166,8 +166,9 @@ def f_score(
     ValueError
         `beta` is not positive, `average` or `zero_division` is none of the above, `labels` is empty
         or repeats a label, `labels` is given with ``average="binary"`` or another `pos_label` than
-        1 without it. When run: `pos_label`, or each of `labels`, occurs in neither column; a count
-        is negative; one column holds strings and the other numbers.
+        1 without it. When run: `pos_label` (but for 1 where all labels are 0), or each of `labels`,
+        occurs in neither column; a count is negative; one column holds strings and the other
+        numbers.
 
     Notes
     -----

@@ -123,6 +123,12 @@ class OrderStatistic(_Ordered):
         return int(position) + 1, position % 1.0
 
 
+_INCONSISTENT = (
+    "The bootstrap is inconsistent for a minimum or maximum: most resamples (63 %) repeat the "
+    "observed one, however many rows there are (Bickel and Freedman 1981)."
+)
+
+
 class _Quantile(OrderStatistic):
     def __init__(self, values: Source, q: Any, method: str, name: str | None = None) -> None:
         q = _number("q", q)
@@ -135,6 +141,8 @@ class _Quantile(OrderStatistic):
         super().__init__(Column(values, "number", "values"), name=name or f"quantile({shown})")
         self._q = q
         self._method = method
+        # Next to an end it is as bad, but how near is too near depends on the tail.
+        self.remark = _INCONSISTENT if q in {0.0, 1.0} else ""
 
     def _prepare(self, values: Floats) -> _Prepared:
         return _prepare(values, int(self._q * (values.size - 1)))
@@ -194,10 +202,7 @@ def _before(x: Floats) -> Floats:
 
 
 class _Extreme(OrderStatistic):
-    remark: ClassVar[str] = (
-        "The bootstrap is inconsistent for a minimum or maximum: most resamples (63 %) repeat the "
-        "observed one, however many rows there are (Bickel and Freedman 1981)."
-    )
+    remark: ClassVar[str] = _INCONSISTENT
 
     def __init__(self, values: Source, sign: float, name: str) -> None:
         super().__init__(Column(values, "number", "values"), name=name)
