@@ -213,8 +213,8 @@ def _is_compressed(path: str) -> bool:
 
 
 def _is_hidden(name: str) -> bool:
-    # The underscore marks what is no data in folders that Spark and its like write. And a checkpoint
-    # may lie beside the files that its replicates are of.
+    # The underscore marks what is no data in folders that Spark and its like write.
+    # Replicates are a checkpoint's, beside the data that they are of.
     return name.startswith((".", "_")) or FILE_NAME.fullmatch(name) is not None
 
 
