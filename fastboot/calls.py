@@ -79,6 +79,9 @@ def words(value: Any) -> str:
     if isinstance(value, list | tuple) and len(value) <= _CHECKED:
         return _list(value)
     if isinstance(value, Mapping):
+        counted = getattr(value, "signature", None)  # of fastboot.text
+        if isinstance(counted, str):
+            return counted.replace("|", ",")  # which separates parts of our own
         return f"{{{','.join(f'{words(key)}={words(one)}' for key, one in value.items())}}}"
     return _name(value)
 

@@ -7,7 +7,7 @@ tagged sentences are counted likewise (`fastboot.entities`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fastboot.entities import entity_counts, entity_counts_by_type
 
 __all__ = [
+    "Counts",
     "bleu_counts",
     "character_error_counts",
     "chrf_counts",
@@ -27,6 +28,27 @@ __all__ = [
 
 References = Sequence[str] | Sequence[Sequence[str | None]]
 
+# What sacreBLEU's signature says of the score, and not of the counts.
+_OF_THE_SCORE = ("smooth", "eff")
+
+
+class Counts(dict[str, NDArray[Any]]):
+    """Columns of counts, by name: a dict.
+
+    Attributes
+    ----------
+    signature
+        How sacreBLEU counted, in the words of its own signature. A statistic that gets these counts
+        (``fb.bleu(counts)``) has them in the signature of its results; columns of a table have not.
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]], signature: str) -> None:
+        super().__init__(columns)
+        self.signature = signature
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Counts, (dict(self), self.signature)
+
 
 def bleu_counts(
     hypotheses: Sequence[str],
@@ -34,7 +56,7 @@ def bleu_counts(
     *,
     tokenize: str = "13a",
     lowercase: bool = False,
-) -> dict[str, NDArray[np.int64]]:
+) -> Counts:
     """Count the n-grams of each segment for corpus BLEU.
 
     Parameters
@@ -51,7 +73,7 @@ def bleu_counts(
 
     Returns
     -------
-    dict
+    Counts
         Arrays of shape (n_segments,), int64: ``correct_1`` to ``correct_4`` and ``total_1`` to
         ``total_4`` (n-grams that are in a reference, and all), ``system_length`` and
         ``reference_length`` (of the reference nearest in length), in words.
@@ -88,7 +110,7 @@ def bleu_counts(
     orders = range(1, metric.max_ngram_order + 1)
     names = ["system_length", "reference_length"]
     names += [f"{what}_{n}" for what in ("correct", "total") for n in orders]
-    return _columns(names, rows, np.int64)
+    return Counts(_columns(names, rows, np.int64), _signature(metric))
 
 
 def chrf_counts(
@@ -100,7 +122,7 @@ def chrf_counts(
     lowercase: bool = False,
     whitespace: bool = False,
     eps_smoothing: bool = False,
-) -> dict[str, NDArray[np.int64]]:
+) -> Counts:
     """Count the n-grams of each segment for corpus chrF, or chrF++ with ``word_order=2``.
 
     Parameters
@@ -118,7 +140,7 @@ def chrf_counts(
 
     Returns
     -------
-    dict
+    Counts
         Arrays of shape (n_segments,), int64: ``hypothesis_1``, ``reference_1``, ``match_1`` and so
         on: n-grams of 1 to 6 characters, then of 1 to `word_order` words.
 
@@ -149,7 +171,7 @@ def chrf_counts(
     rows = _counted(metric, hypotheses, references)
     orders = range(1, metric.order + 1)
     names = [f"{what}_{n}" for n in orders for what in ("hypothesis", "reference", "match")]
-    return _columns(names, rows, np.int64)
+    return Counts(_columns(names, rows, np.int64), _signature(metric))
 
 
 def ter_counts(
@@ -160,7 +182,7 @@ def ter_counts(
     no_punct: bool = False,
     asian_support: bool = False,
     case_sensitive: bool = False,
-) -> dict[str, NDArray[np.float64]]:
+) -> Counts:
     """Count the edits of each segment for translation edit rate.
 
     Parameters
@@ -172,7 +194,7 @@ def ter_counts(
 
     Returns
     -------
-    dict
+    Counts
         Arrays of shape (n_segments,), float64: ``edits``, the fewest to a reference, and
         ``reference_length``, the mean length of the references in words.
 
@@ -198,7 +220,8 @@ def ter_counts(
         case_sensitive=case_sensitive,
     )
     rows = _counted(metric, hypotheses, references)
-    return _columns(["edits", "reference_length"], rows, np.float64)
+    columns = _columns(["edits", "reference_length"], rows, np.float64)
+    return Counts(columns, _signature(metric))
 
 
 def word_error_counts(
@@ -291,6 +314,11 @@ def _counted(metric: Any, hypotheses: Sequence[str], references: References) -> 
     # No public function returns the counts of chrF; sacreBLEU's own significance tests use this one
     # for every metric, since 2.0.
     return metric._extract_corpus_statistics(segments, sets)  # noqa: SLF001 - see above
+
+
+def _signature(metric: Any) -> str:
+    parts = metric.get_signature().format().split("|")
+    return "|".join(part for part in parts if part.partition(":")[0] not in _OF_THE_SCORE)
 
 
 def _columns(names: Sequence[str], rows: Any, dtype: type[Any]) -> dict[str, NDArray[Any]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib.metadata
 import itertools
 import math
+import pickle
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -350,3 +352,20 @@ def test_call__every_factory() -> None:
     calls: list[Any] = [*((one, ("x",)) for one in made), *((two, ("x", "y")) for two in pairs)]
     for factory, columns in calls:
         assert f"{factory.__name__}({','.join(columns)})" == factory(*columns).call
+
+
+def test_signature__how_words_were_counted() -> None:
+    """In sacreBLEU's words, with the counts of its functions; a pickle keeps them."""
+    texts = ["The cat sat"], ["the cat sat on"]
+    version = importlib.metadata.version("sacrebleu")
+    by_word = fb.text.bleu_counts(*texts)
+    by_character = pickle.loads(  # noqa: S301 - just pickled
+        pickle.dumps(fb.text.bleu_counts(*texts, tokenize="char", lowercase=True))
+    )
+    for counts, said in ((by_word, "case:mixed,tok:13a"), (by_character, "case:lc,tok:char")):
+        found = fb.bootstrap(fb.bleu(counts), rng=0, n_resamples=9)
+        assert f"|statistic:bleu(nrefs:1,{said},version:{version})|" in found.signature()
+    assert fb.text.ter_counts(*texts).signature.startswith("nrefs:1|case:lc|tok:tercom|")
+    assert fb.text.chrf_counts(*texts, word_order=2).signature == (
+        f"nrefs:1|case:mixed|nc:6|nw:2|space:no|version:{version}"
+    )

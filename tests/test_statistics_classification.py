@@ -866,7 +866,7 @@ def test_combine(two_systems: Any) -> None:
 @pytest.mark.parametrize("name", ["precision_score", "recall_score", "f1_score", "jaccard_score"])
 def test_binary__nothing_positive(name: str, zero: Any) -> None:
     """All labels 0, or False: as scikit-learn, by `zero_division`; undefined without."""
-    ours = {
+    ours: Any = {
         "precision_score": fb.precision, "recall_score": fb.recall,
         "f1_score": fb.f_score, "jaccard_score": fb.jaccard,
     }[name]  # fmt: skip
