@@ -866,10 +866,11 @@ def test_combine(two_systems: Any) -> None:
 @pytest.mark.parametrize("name", ["precision_score", "recall_score", "f1_score", "jaccard_score"])
 def test_binary__nothing_positive(name: str, zero: Any) -> None:
     """All labels 0, or False: as scikit-learn, by `zero_division`; undefined without."""
-    ours: Any = {
+    functions: dict[str, Any] = {
         "precision_score": fb.precision, "recall_score": fb.recall,
         "f1_score": fb.f_score, "jaccard_score": fb.jaccard,
-    }[name]  # fmt: skip
+    }  # fmt: skip
+    ours = functions[name]
     labels = [zero] * 3
     for fill in (0, 1):
         found = fb.bootstrap(ours(labels, labels, zero_division=fill), rng=0, n_resamples=9)
