@@ -456,7 +456,7 @@ def test_csv__empty_files(text: bytes, suffix: str, tmp_path: Path) -> None:
     for name in "ac":
         content = gzip.compress(text) if suffix == "csv.gz" else text
         (tmp_path / f"{name}.{suffix}").write_bytes(content)
-    message = f"data={str(tmp_path / f'a.{suffix}')!r} cannot be read: there is no header"
+    message = f"data={str(tmp_path / f'a.{suffix}')!r} cannot be read: Empty CSV file"
     with pytest.raises(ValueError, match=exactly(message)):
         source_of(tmp_path)
     write(pa.table({"x": [1, 2]}), tmp_path / f"b.{suffix}")

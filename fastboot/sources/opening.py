@@ -258,7 +258,7 @@ def _open_files(files: list[str]) -> list[Opened]:
         opened.append(one._replace(files=(file,)))
     if known is None and format_of(files[0]) in {"csv", "tsv"}:
         with reading(f"data={files[0]!r}"):
-            raise pa.ArrowInvalid("there is no header")
+            raise pa.ArrowInvalid("Empty CSV file")  # as pyarrow says it
     return opened
 
 
