@@ -22,6 +22,7 @@ from sklearn.model_selection import (
 )
 from statistical import assert_same_law
 
+import fastboot as fb
 from fastboot.companions.cross_validation import corrected_t_test, five_by_two_cv_test
 from fastboot.companions.folds import Folds, folds
 
@@ -343,15 +344,58 @@ def test_corrected_t__too_often_without_correction() -> None:
 
 
 def test_corrected_t__constant() -> None:
-    """Differences that do not vary, as decimals: t is infinite, or undefined where they are 0."""
+    """Differences that do not vary, as decimals: t is infinite, or undefined where they are 0.
+
+    As in paired_t_test: p is 1 where systems are the same, never 0 for want of variance. (It was
+    NaN and 0, the latter beside a note that the test says nothing.)
+    """
     better = corrected_t_test([0.3, 0.2, 0.9], [0.2, 0.1, 0.8], test_fraction=0.1)
     equal = corrected_t_test([0.1 + 0.2, 0.5], [0.3, 0.5], test_fraction=0.1)
 
-    assert (better.statistic, better.pvalue, better.standard_error) == (math.inf, 0.0, 0.0)
+    assert (better.statistic, better.standard_error) == (math.inf, 0.0)
+    assert math.isnan(better.pvalue)
+    assert better.notes == ("differences do not vary: the test says nothing",)
     assert math.isnan(equal.statistic)
-    assert math.isnan(equal.pvalue)
-    for result in (better, equal):
-        assert result.notes == ("differences do not vary: the test says nothing",)
+    assert equal.pvalue == 1.0
+    assert equal.notes == ("all differences are 0: both systems have the same scores",)
+
+
+@pytest.mark.parametrize("sides", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("shift", [0.0, 0.25])
+def test_zero_variance__as_the_paired_t_test(shift: float, sides: str) -> None:
+    """One rule for all tests of differences, whatever their alternative."""
+    b = np.arange(10.0)
+    expected = fb.paired_t_test(b + shift, b, n_resamples=0, alternative=sides).pvalue
+    found = corrected_t_test(b + shift, b, test_fraction=0.1, alternative=sides)
+    five = five_by_two_cv_test(b + shift, b)
+
+    assert found.pvalue == pytest.approx(expected, abs=0.0, nan_ok=True)
+    if sides == "two-sided":
+        assert five.pvalue == pytest.approx(expected, abs=0.0, nan_ok=True)
+        assert five.t_pvalue == pytest.approx(expected, abs=0.0, nan_ok=True)
+    assert fb.sign_test(b, b, alternative=sides).pvalue == 1.0
+
+
+def test_five_by_two__repeats_without_variance() -> None:
+    """Differences that vary between repeats only, around 0: F is infinite, not of equal systems."""
+    a = np.repeat([0.0, 1.0, -1.0, 2.0, -2.0], 2)
+    result = five_by_two_cv_test(a, np.zeros(10))
+
+    assert result.estimate == 0.0
+    assert np.isnan([result.pvalue, result.t_pvalue]).all()
+    assert result.notes == ("differences do not vary: the test says nothing",)
+
+
+def test_large_fold__equal_in_both() -> None:
+    """A fold without a difference is that, however large; others keep theirs (SciPy on a - b)."""
+    a = np.array([1e13, 0.005, 0.006, 0.007, 0.002, 0.003, 0.004, 0.001, 0.002, 0.006])
+    b = np.array([1e13, 0.001, 0.001, 0.003, 0.004, 0.001, 0.002, 0.002, 0.001, 0.003])
+    result = corrected_t_test(a, b, n_train=1e300, n_test=1.0)  # no correction
+    expected = stats.ttest_1samp(a - b, 0.0)
+    five, apart = five_by_two_cv_test(a, b), five_by_two_cv_test(a - b, np.zeros(10))
+
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=ROUNDING)
+    assert five.pvalue == pytest.approx(apart.pvalue, rel=ROUNDING)
 
 
 def test_corrected_t__one_fold() -> None:
@@ -444,14 +488,19 @@ def test_five_by_two__exchanged() -> None:
 
 
 def test_five_by_two__constant() -> None:
-    """Without any variance, as decimals: infinite, or undefined where there is no difference."""
+    """Without any variance, as decimals: infinite, or undefined where there is no difference.
+
+    P-values by the rule of test_corrected_t__constant.
+    """
     better = five_by_two_cv_test([0.3, 0.2] * 5, [0.2, 0.1] * 5)
     equal = five_by_two_cv_test([0.3] * 10, [0.1 + 0.2] * 10)
 
-    assert (better.statistic, better.pvalue, better.t_pvalue) == (math.inf, 0.0, 0.0)
-    assert np.isnan([equal.statistic, equal.pvalue, equal.t_statistic, equal.t_pvalue]).all()
-    for result in (better, equal):
-        assert result.notes == ("differences do not vary: the test says nothing",)
+    assert better.statistic == math.inf
+    assert np.isnan([better.pvalue, better.t_pvalue]).all()
+    assert better.notes == ("differences do not vary: the test says nothing",)
+    assert np.isnan([equal.statistic, equal.t_statistic]).all()
+    assert (equal.pvalue, equal.t_pvalue) == (1.0, 1.0)
+    assert equal.notes == ("all differences are 0: both systems have the same scores",)
 
 
 def test_five_by_two__refused() -> None:

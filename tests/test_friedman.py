@@ -103,14 +103,41 @@ def test_equal_rankings__p_is_that_of_equal_rankings_by_chance() -> None:
     all_rankings = product(permutations(range(3)), repeat=3)
     equal = sum(len(set(rankings)) == 1 for rankings in all_rankings)
     assert pytest.approx(equal / 6**3, rel=1e-12) == result.pvalue
+    # SciPy's p of this chi-squared, exp(-6 / 2) = 0.0498, is larger: it is not replaced.
+    assert result.chi_squared_pvalue == pytest.approx(math.exp(-3.0), rel=1e-12)
+    assert result.notes[1].startswith("F: no test of ranks has a smaller p-value than n_systems!^(")
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("n", [4, 30])
+def test_notes__smallest_pvalue(n: int, k: int) -> None:
+    """The note names those whose p-value is that of equal rankings, not of the distribution."""
+    result = friedman_test([list(range(k))] * n)
+    least = float(math.factorial(k)) ** (1 - n)
+    named = [
+        name
+        for name, law in (("F", 0.0), ("chi-squared", stats.chi2.sf(n * (k - 1.0), k - 1.0)))
+        if law <= least
+    ]
+    (note,) = [note for note in result.notes if "no test of ranks" in note]
+
+    assert note.startswith(f"{' and '.join(named)}: no test of ranks has a smaller p-value than ")
+    assert result.pvalue == pytest.approx(least, rel=1e-12)
+    ordinary = friedman_test([[1, 2, 3], [1, 3, 2], [2, 3, 1], [3, 1, 2]])
+    assert "no test of ranks" not in " ".join(ordinary.notes)
 
 
 def test_all_tie__undefined() -> None:
-    """0 / 0, and no warning."""
+    """0 / 0, and no warning; p is 1, as of identical systems in other tests, and a note says so.
+
+    (It was NaN, unlike that of the uncorrected statistic.)
+    """
     result = friedman_test([[1, 1], [2, 2]])
     assert math.isnan(result.chi_squared)
-    assert math.isnan(result.pvalue)
-    assert json.loads(result.to_json())["pvalue"] is None
+    assert json.loads(result.to_json())["chi_squared"] is None
+    assert (result.pvalue, result.chi_squared_pvalue) == (1.0, 1.0)
+    assert result.notes[-1] == "all systems tie on all data sets"
+    assert friedman_test([[1, 1], [2, 2]], correct_ties=False).pvalue == 1.0
 
 
 def test_errors__lower_is_better() -> None:

@@ -347,3 +347,27 @@ def test_sign_test__words() -> None:
         "0.00739; median of a - b 24, 95% interval [8, 49]."
     )
     assert repr(result) == "SignTestResult(24 [8, 49], p = 0.00739, n_rows=15)"
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e13, 1e300])
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_large_pair__equal_in_both(size: float, place: int) -> None:
+    """A pair without a difference is that, however large: others keep theirs (SciPy on a - b)."""
+    a = np.insert([0.005, 0.006, 0.007, 0.002, 0.003, 0.0085], place, size)
+    b = np.insert([0.001, 0.0011, 0.003, 0.0043, 0.0012, 0.0015], place, size)
+    differences = a - b
+    expected = stats.wilcoxon(np.delete(differences, place)).pvalue
+    signs = sign_test(a, b)
+
+    assert signed_rank_test(a, b).pvalue == pytest.approx(expected, rel=ROUNDING)
+    assert (signs.n_above, signs.n_zero, signs.n_below) == (5, 1, 1)
+
+
+def test_large_pair__rounded() -> None:
+    """A difference of one unit in the last place of a large score is none; others keep theirs."""
+    a = np.array([np.nextafter(1e13, 2e13), 0.005, 0.006, 0.007, 0.002])
+    b = np.array([1e13, 0.001, 0.0011, 0.003, 0.0043])
+    result = signed_rank_test(a, b)
+
+    assert result.n_zero == 1
+    assert result.pvalue == stats.wilcoxon((a - b)[1:]).pvalue

@@ -648,3 +648,47 @@ def test_summary__resampling_of_equal_systems() -> None:
     result = paired_t_test([1.0, 2.0], [1.0, 2.0], n_resamples=99, rng=0)
 
     assert "paired bootstrap p = 1, percentile interval [0, 0] (99 resamples" in result.summary()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6, 1e13, 1e300])
+@pytest.mark.parametrize("place", [0, 5])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_large_pair__equal_in_both(size: float, place: int, *, grouped: bool) -> None:
+    """A pair without a difference is that, however large: others keep theirs (SciPy on a - b).
+
+    Groups of one row have the same error as rows.
+    """
+    a = np.insert([0.005, 0.006, 0.007, 0.002, 0.003], place, size)
+    b = np.insert([0.001, 0.001, 0.003, 0.004, 0.001], place, size)
+    found = paired_t_test(a, b, groups=np.arange(6) if grouped else None, n_resamples=0)
+    expected = stats.ttest_1samp(a - b, 0.0)
+
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+    assert found.estimate == pytest.approx((a - b).mean(), rel=1e-12)
+    assert found.standard_deviation == pytest.approx((a - b).std(ddof=1), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_resamples", [0, 99])
+def test_where__is_said(n_resamples: int) -> None:
+    """Rows that count, and those dropped: in sentence, signature and figures, as of a bootstrap."""
+    table = pa.table({
+        "x": [1.0, 2.0, 4.0, 3.0, None, 9.0], "y": [0.5, 2.5, 1.0, 1.0, 1.0, 1.0],
+        "split": ["test", "test", "test", "test", "test", "dev"],
+    })  # fmt: skip
+    options: dict[str, Any] = {"data": table, "nan_policy": "omit", "rng": 0}
+    where = [("split", "==", "test")]
+    found = paired_t_test("x", "y", where=where, n_resamples=n_resamples, **options)
+    other = fb.paired_bootstrap("x", "y", where=where, n_resamples=99, **options)
+    every = paired_t_test("x", "y", n_resamples=n_resamples, **options)
+
+    said = "where split == 'test', 1 row with a missing value dropped"
+    assert f"(2.5 - 1.25; 4 pairs {said}, standard deviation" in found.summary()
+    for part in ("where split == 'test'", "1 row with a missing value dropped"):
+        assert part in other.summary()
+    for one in (found, other):
+        assert "|where:split == 'test'|" in one.signature()
+        assert "|nan_policy:omit|n_dropped:1" in one.signature()
+    assert found.to_dict()["where"] == "split == 'test'"
+    assert found.to_dict()["columns"] == {"a": "x", "b": "y"}
+    assert "where" not in every.summary() + every.signature()
+    assert every.to_dict()["where"] is None

@@ -7,6 +7,7 @@ known, so there are no replicates.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -19,14 +20,19 @@ from fastboot.rendering import bracketed, short, shown_pvalue
 from fastboot.reports import Report
 
 __all__ = [
+    "LEAST_PVALUE",
     "MIRROR",
     "Companion",
     "interval_words",
     "load_pairs",
     "pvalue_words",
     "rounding",
+    "t_pvalue",
     "tied",
 ]
+
+# A p-value is never 0: below this it has no number.
+LEAST_PVALUE = sys.float_info.min
 
 # The sides of b - a.
 MIRROR = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
@@ -106,18 +112,36 @@ def load_pairs(a: Source, b: Source, data: object, nan_policy: str) -> tuple[Flo
     return first, second, rows.n_dropped  # type: ignore[return-value] # numbers, as asked for
 
 
-def rounding(a: Floats, b: Floats) -> float:
-    """Return how far two differences a - b may be apart that are equal in exact arithmetic.
+def t_pvalue(t: float, degrees_of_freedom: int, alternative: str, estimate: float) -> float:
+    """Return the p-value of a t statistic; 1 where the estimate is 0 and t undefined."""
+    from scipy.special import stdtr
+
+    if math.isnan(t) and estimate == 0.0:
+        return 1.0
+    if not math.isfinite(t):
+        return math.nan
+    if alternative == "two-sided":
+        found = 2.0 * stdtr(degrees_of_freedom, -abs(t))
+    else:
+        found = stdtr(degrees_of_freedom, -t if alternative == "greater" else t)
+    return max(float(found), LEAST_PVALUE)
+
+
+def rounding(a: Floats, b: Floats) -> Floats:
+    """Return how far the difference a - b of each row may be from what was meant.
 
     Each score is within u = 2**-53 (relative) of what was meant, and so is the subtraction: in all
-    8 u max(abs(score)). In binary 0.3 - 0.2 is not 0.2 - 0.1, but scores with one digit mean that.
+    4 u max(abs(score)) of the row. In binary 0.3 - 0.2 is not 0.2 - 0.1, but scores with one digit
+    mean that. Scores that are the same number differ by 0, exactly, however large they are.
 
     Parameters
     ----------
     a, b
         Shape (n_rows,); no NaN.
     """
-    return 8.0 * 2.0**-53 * float(max(np.abs(a).max(), np.abs(b).max()))
+    reach: Floats = 4.0 * 2.0**-53 * np.maximum(np.abs(a), np.abs(b))
+    reach[a == b] = 0.0
+    return reach
 
 
 def tied(a: Floats, b: Floats) -> Floats:
@@ -130,11 +154,16 @@ def tied(a: Floats, b: Floats) -> Floats:
     """
     differences: Floats = a - b
     reach = rounding(a, b)
-    sizes = np.sort(np.abs(differences))
+    none = np.abs(differences) <= reach
+    differences[none], reach[none] = 0.0, 0.0
+    order = np.argsort(np.abs(differences), kind="stable")
+    sizes, reach = np.abs(differences)[order], reach[order]
     steps = np.diff(sizes, prepend=0.0)
-    if not ((steps > 0.0) & (steps <= reach)).any():
+    # Neighbours only: a large score, of which much may be rounding, ties two others at most.
+    apart = steps > reach + np.concatenate([[0.0], reach[:-1]])
+    if not ((steps > 0.0) & ~apart).any():
         return differences
-    starts = np.concatenate([[0.0], sizes[steps > reach]])
+    starts = np.concatenate([[0.0], sizes[apart]])
     places = np.searchsorted(starts, np.abs(differences), side="right") - 1
     merged: Floats = np.copysign(starts[places], differences)
     return merged

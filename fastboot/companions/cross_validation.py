@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from fastboot.analytic import t_interval
 from fastboot.columns import Source
 from fastboot.companions.companion import (
+    LEAST_PVALUE,
     Companion,
     interval_words,
     load_pairs,
     pvalue_words,
     rounding,
+    t_pvalue,
 )
 from fastboot.companions.folds import Folds
 from fastboot.intervals import check_level
@@ -70,6 +72,8 @@ class CorrectedTResult(Companion):
     @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences that a reader of the numbers should know."""
+        if self.estimate == 0.0 and not self.standard_error > 0.0:
+            return (_IDENTICAL,)
         if self.n_rows == 1:
             return ("one fold has no variance: the test is undefined",)
         return () if self.standard_error != 0.0 else (_CONSTANT,)
@@ -127,8 +131,8 @@ def corrected_t_test(
     Returns
     -------
     CorrectedTResult
-        NaN where there is one fold, or no difference in any (0 / 0). Where all differences are
-        equal but not 0, t is infinite and `pvalue` 0 or 1: `notes` says so.
+        Where all differences are 0, `pvalue` is 1. Where they are equal but not 0, t is infinite
+        and `pvalue` NaN; of one fold all is NaN: `notes` says so.
 
     Raises
     ------
@@ -156,7 +160,7 @@ def corrected_t_test(
         confidence_interval=t_interval(
             mean, error, freedom, confidence_level=level, alternative=sides
         )._replace(method="corrected t"),
-        pvalue=_t_pvalue(statistic, freedom, sides),
+        pvalue=t_pvalue(statistic, freedom, sides, mean),
         statistic=statistic,
         degrees_of_freedom=freedom,
         standard_error=error,
@@ -231,7 +235,9 @@ class FiveByTwoResult(Report):
     @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences that a reader of the numbers should know."""
-        return () if math.isfinite(self.statistic) else (_CONSTANT,)
+        if math.isfinite(self.statistic):
+            return ()
+        return (_IDENTICAL if self.pvalue == 1.0 else _CONSTANT,)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure, as plain Python values."""
@@ -271,8 +277,8 @@ def five_by_two_cv_test(a: Source, b: Source, *, data: object = None) -> FiveByT
     Returns
     -------
     FiveByTwoResult
-        Without any variance, NaN where all differences are 0, and else infinite with a p-value of
-        0; `notes` says so.
+        Without any variance p-values are 1 where all differences are 0, and else NaN with an
+        infinite F; `notes` says so.
 
     Raises
     ------
@@ -300,28 +306,34 @@ def five_by_two_cv_test(a: Source, b: Source, *, data: object = None) -> FiveByT
     reach = rounding(first, second)
     differences[np.abs(differences) <= reach] = 0.0
     apart = differences[::2] - differences[1::2]
-    apart[np.abs(apart) <= reach] = 0.0
+    apart[np.abs(apart) <= reach[::2] + reach[1::2]] = 0.0
     twice = float(apart @ apart)  # the sum of the five variances, times two
     statistic = _divided(float(differences @ differences), twice)
     t_statistic = _divided(float(differences[0]), math.sqrt(twice / 10.0))
+    largest = float(np.abs(differences).max())
+    pvalue = max(float(fdtrc(10.0, 5.0, statistic)), LEAST_PVALUE)
+    if not math.isfinite(statistic):
+        pvalue = math.nan if largest else 1.0
     return FiveByTwoResult(
         estimate=float(differences.mean()),
         statistic=statistic,
-        pvalue=float(fdtrc(10.0, 5.0, statistic)),
+        pvalue=pvalue,
         t_statistic=t_statistic,
-        t_pvalue=_t_pvalue(t_statistic, 5, "two-sided"),
+        t_pvalue=t_pvalue(t_statistic, 5, "two-sided", largest),
     )
 
 
 _CONSTANT = "differences do not vary: the test says nothing"
+_IDENTICAL = "all differences are 0: both systems have the same scores"
 
 
 def _moments(a: Floats, b: Floats) -> tuple[float, float]:
     """Mean and standard deviation (ddof = 1) of a - b, 0 where rounding alone makes them differ."""
     differences = a - b
     reach = rounding(a, b)
-    if (np.abs(differences - differences[0]) <= reach).all():
-        mean = float(differences[0]) if abs(differences[0]) > reach else 0.0
+    low, high = float((differences - reach).max()), float((differences + reach).min())
+    if low <= high:  # one number is near them all
+        mean = 0.0 if low <= 0.0 <= high else float(differences[np.argmin(reach)])
         return mean, 0.0 if differences.size > 1 else math.nan
     return float(differences.mean()), float(differences.std(ddof=1))
 
@@ -330,11 +342,3 @@ def _divided(x: float, y: float) -> float:
     if y == 0.0:
         return math.nan if x == 0.0 or math.isnan(x) else math.copysign(math.inf, x)
     return x / y
-
-
-def _t_pvalue(t: float, degrees_of_freedom: int, sides: str) -> float:
-    from scipy.special import stdtr
-
-    if sides == "two-sided":
-        return 2.0 * float(stdtr(degrees_of_freedom, -abs(t)))
-    return float(stdtr(degrees_of_freedom, -t if sides == "greater" else t))

@@ -117,7 +117,7 @@ class Differences:
     shifted: Moments = field(default_factory=Moments)
     sums_a: list[float] = field(default_factory=list)
     sums_b: list[float] = field(default_factory=list)
-    _largest: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    _common: tuple[float, float] = (-math.inf, math.inf)
     _first: list[Floats] = field(default_factory=list)
     _groups: dict[Hashable, list[float]] = field(default_factory=dict)
 
@@ -128,12 +128,12 @@ class Differences:
         """
         if not self.shifted.n and len(a):
             self.pivot = float(a[0] if b is None else a[0] - b[0])
-        per_row = np.empty(len(a)) if groups is not None else None
+        per_row = np.empty((2, len(a))) if groups is not None else None
         for start in range(0, len(a), _CHUNK):
             some = slice(start, start + _CHUNK)
             self._add_chunk(a[some], None if b is None else b[some], per_row, some)
         if groups is not None and per_row is not None:
-            self._add_groups(groups, per_row)
+            self._add_groups(groups, *per_row)
 
     def _add_chunk(self, a: Floats, b: Floats | None, per_row: Floats | None, some: slice) -> None:
         differences = a if b is None else a - b
@@ -142,23 +142,30 @@ class Differences:
             self._first.append(np.array(differences[:n_first]))
         shifted = differences - self.pivot
         self.shifted = self.shifted.join(_of_chunk(shifted))
-        for place, (values, sums) in enumerate(((a, self.sums_a), (b, self.sums_b))):
+        for values, sums in ((a, self.sums_a), (b, self.sums_b)):
             if values is not None:
                 sums.append(float(values.sum()))
-                reach = max(float(values.max()), -float(values.min()))
-                self._largest[place] = max(self._largest[place], reach)
-        if per_row is not None:
-            per_row[some] = shifted
+        if self.equal or per_row is not None:
+            reach = _reach(a, b)
+            low, high = self._common
+            self._common = (
+                max(low, float((differences - reach).max())),
+                min(high, float((differences + reach).min())),
+            )
+            if per_row is not None:
+                per_row[:, some] = shifted, reach
 
-    def _add_groups(self, groups: Groups, shifted: Floats) -> None:
-        sums = np.bincount(groups.codes, shifted, len(groups.values))
-        sizes = np.bincount(groups.codes, minlength=len(groups.values))
-        for value, total, size in zip(groups.values, sums.tolist(), sizes.tolist(), strict=True):
+    def _add_groups(self, groups: Groups, shifted: Floats, reach: Floats) -> None:
+        n = len(groups.values)
+        sums, reaches = (np.bincount(groups.codes, one, n).tolist() for one in (shifted, reach))
+        sizes = np.bincount(groups.codes, minlength=n).tolist()
+        for value, total, size, far in zip(groups.values, sums, sizes, reaches, strict=True):
             if not size:  # all its rows were dropped
                 continue
-            known = self._groups.setdefault(value, [0.0, 0.0])
+            known = self._groups.setdefault(value, [0.0, 0.0, 0.0])
             known[0] += total
             known[1] += size
+            known[2] += far
 
     @property
     def n_rows(self) -> int:
@@ -186,13 +193,16 @@ class Differences:
         return np.concatenate(self._first)
 
     @property
-    def rounding(self) -> float:
-        """How far two differences may be apart that are equal in exact arithmetic.
+    def equal(self) -> bool:
+        """Whether all differences may be equal in exact arithmetic: one number is near them all."""
+        low, high = self._common
+        return low <= high
 
-        Each carries half a unit in the last place of its a, its b and itself: two carry
-        eps (a + b + a + b) at most.
-        """
-        return 2.0 * _EPSILON * sum(self._largest)
+    @property
+    def zero(self) -> bool:
+        """Whether all differences may be 0 in exact arithmetic."""
+        low, high = self._common
+        return low <= 0.0 <= high
 
     @property
     def n_groups(self) -> int:
@@ -200,10 +210,23 @@ class Differences:
         return len(self._groups)
 
     @property
-    def group_sums(self) -> tuple[Floats, int]:
-        """Sums of deviations from the mean by group, and the rows of the largest group."""
-        sums, sizes = np.array(list(self._groups.values())).T
-        return sums - sizes * self.shifted.mean, int(sizes.max())
+    def group_sums(self) -> tuple[Floats, Floats]:
+        """Sums of deviations from the mean by group, and how far rounding may move each."""
+        sums, sizes, reach = np.array(list(self._groups.values())).T
+        return sums - sizes * self.shifted.mean, reach + sizes * (reach.sum() / self.n_rows)
+
+
+def _reach(a: Floats, b: Floats | None) -> Floats:
+    """Return how far each difference may be from what was meant.
+
+    It carries half a unit in the last place of its a, its b and itself: eps (a + b) at most. Equal
+    scores differ by 0, exactly.
+    """
+    if b is None:
+        return _EPSILON * np.abs(a)
+    reach: Floats = _EPSILON * (np.abs(a) + np.abs(b))
+    reach[a == b] = 0.0
+    return reach
 
 
 class Groups(NamedTuple):

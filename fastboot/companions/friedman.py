@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Column, load
+from fastboot.companions.companion import LEAST_PVALUE
 from fastboot.rendering import count, short, shown_pvalue, to_json
 from fastboot.tabular import Tabular
 
@@ -38,7 +39,7 @@ class FriedmanResult(Tabular):
     f_statistic, pvalue
         That of Iman and Davenport (1980), less conservative, with n_systems - 1 and (n_systems - 1)
         (n_data_sets - 1) degrees of freedom. No p-value is smaller than that of equal rankings on
-        all data sets, n_systems! ** (1 - n_data_sets); NaN where all systems always tie.
+        all data sets, n_systems! ** (1 - n_data_sets); 1 where all systems always tie.
     control
         The system that others are compared with, or None.
     alpha
@@ -65,6 +66,13 @@ class FriedmanResult(Tabular):
     def n_data_sets(self) -> int:
         """Number of data sets."""
         return len(self.ranks)
+
+    @property
+    def _at_least(self) -> list[str]:
+        """Return the statistics whose p-value is the smallest there is."""
+        least = _least_pvalue(self.n_systems, self.n_data_sets)
+        both = {"F": self.pvalue, "chi-squared": self.chi_squared_pvalue}
+        return [name for name, value in both.items() if value == least]
 
     @property
     def standard_error(self) -> float:
@@ -146,6 +154,14 @@ class FriedmanResult(Tabular):
             )
         if self.n_dropped:
             notes.append(f"{count(self.n_dropped, 'data set')} dropped for a missing score")
+        if math.isnan(self.chi_squared):
+            notes.append("all systems tie on all data sets")
+        elif self._at_least:
+            notes.append(
+                f"{' and '.join(self._at_least)}: no test of ranks has a smaller p-value than "
+                "n_systems!^(1 - n_data_sets), that of equal rankings on all data sets; it is "
+                "given in place of a smaller one of the distribution"
+            )
         return tuple(notes)
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -303,19 +319,28 @@ def friedman_test(
     rest = n * (k - 1.0) - chi_squared
     # Ranks are multiples of 1/2: what is left of equal rankings is rounding.
     f = (n - 1.0) * chi_squared / rest if not rest <= 1e-12 * n * k else math.inf
-    least = math.exp((1.0 - n) * math.lgamma(k + 1.0))
+    least = 1.0 if math.isnan(chi_squared) else _least_pvalue(k, n)
     return FriedmanResult(
         systems=names,
         mean_ranks=_closed(means),
         ranks=_closed(ranks),
         n_dropped=rows.n_dropped,
         chi_squared=chi_squared,
-        chi_squared_pvalue=float(np.maximum(chdtrc(k - 1.0, chi_squared), least)),
+        chi_squared_pvalue=float(np.fmax(chdtrc(k - 1.0, chi_squared), least)),
         f_statistic=f,
-        pvalue=float(np.maximum(fdtrc(k - 1.0, (k - 1.0) * (n - 1.0), f), least)),
+        pvalue=float(np.fmax(fdtrc(k - 1.0, (k - 1.0) * (n - 1.0), f), least)),
         control=control,
         alpha=float(alpha),
     )
+
+
+def _least_pvalue(n_systems: int, n_data_sets: int) -> float:
+    """Return the probability of equal rankings on all data sets, whichever, if all are as likely.
+
+    Not 0, even of so many data sets that it has no number.
+    """
+    found = math.exp((1.0 - n_data_sets) * math.lgamma(n_systems + 1.0))
+    return max(found, LEAST_PVALUE)
 
 
 def _columns(scores: Any) -> tuple[tuple[str, ...], list[Column]]:

@@ -14,13 +14,15 @@ from fastboot.arguments import Rng, check_run
 from fastboot.calls import words
 from fastboot.columns import Column, Keys, Labels, Rows, Source, load
 from fastboot.companions.batches import stream, streamed
+from fastboot.companions.companion import t_pvalue
 from fastboot.companions.differences import SHAPIRO_ROWS, Differences, Groups, moments
 from fastboot.companions.normality import NormalityCheck, check_normality
-from fastboot.companions.t_test_results import PairedTTestResult, t_pvalue
+from fastboot.companions.t_test_results import PairedTTestResult
 from fastboot.intervals import check_level
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.pvalues import check_alternative
+from fastboot.sources.filters import in_words
 from fastboot.taking import rows_that_count
 
 __all__ = ["paired_t_test"]
@@ -155,7 +157,10 @@ def paired_t_test(
         bootstrap=bootstrap,
         n_units=summed.n_units,
         unit="row" if groups is None else "group",
-        asked=tuple((column.argument, words(column)) for column in columns),
+        asked=(
+            *((column.argument, words(column)) for column in columns),
+            *((("where", chosen),) if (chosen := in_words(where)) else ()),
+        ),
     )
 
 
@@ -195,18 +200,17 @@ def _summed(found: Differences, only: _Pairs | None, grouped: bool) -> _Summed: 
     only : all rows, where they were read at once
     """
     mean = found.mean
-    rounding = found.rounding
     if math.isnan(mean):
         check = check_normality(found.shifted, None, equal=True)
         n_units = found.n_groups if grouped else found.n_rows
         return _Summed(mean, mean, mean, mean, n_units, check)
-    equal = found.shifted.high - found.shifted.low <= rounding
+    equal = found.equal
     deviation = 0.0 if equal and found.n_rows > 1 else found.shifted.standard_deviation
-    if abs(mean) <= rounding and equal:
+    if found.zero:
         mean = 0.0
     if grouped:
-        sums, largest = found.group_sums
-        alike = bool(np.abs(sums).max() <= rounding * largest)
+        sums, reach = found.group_sums
+        alike = bool((np.abs(sums) <= reach).all())
         errors = cluster_standard_errors(sums / found.n_rows)
         error = 0.0 if alike and sums.size > 1 else errors.cr1
         check = check_normality(moments(sums), sums, equal=alike)

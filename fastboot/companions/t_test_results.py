@@ -9,7 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from fastboot.analytic import t_interval
-from fastboot.companions.companion import Companion, interval_words, pvalue_words
+from fastboot.companions.companion import (
+    LEAST_PVALUE,
+    Companion,
+    interval_words,
+    pvalue_words,
+    t_pvalue,
+)
 from fastboot.companions.effect_size import hedges_factor, noncentrality_limits
 from fastboot.companions.normality import NormalityCheck, tail_change
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
@@ -26,8 +32,6 @@ _STRINGENT, _LIBERAL = 0.1, 0.5
 # Shapiro-Wilk rejects an exponential law with probability 0.83, with 10 rows 0.45 (20,000 samples).
 _NORMALITY_LEVEL = 0.05
 _FEW = 20
-# A p-value is never 0: below this it has no number.
-_LEAST = sys.float_info.min
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -70,7 +74,7 @@ class PairedTTestResult(Companion):
     n_dropped
         Rows dropped for a missing value (``nan_policy="omit"``).
     asked
-        Names of the columns, for `signature`.
+        Names of the columns, and the rows that count, for `signature`.
     """
 
     estimate_a: float
@@ -269,6 +273,7 @@ checked for normality."
             "effect_size_interval": list(self.effect_size_interval[:2]),
             "tail_change": self.tail_change,
             "verdict": self.verdict,
+            "where": asked.pop("where", None),
             "columns": asked,
             "notes": notes,
         }
@@ -295,12 +300,16 @@ checked for normality."
     def summary(self) -> str:
         """Return a sentence for a paper."""
         groups = f" in {count(self.n_units, 'group')}" if self.unit == "group" else ""
+        where = dict(self.asked).get("where")
+        rows = f" where {where}" if where else ""
+        if self.n_dropped:
+            rows += f", {count(self.n_dropped, 'row')} with a missing value dropped"
         name = "cluster-robust " if self.unit == "group" else ""
         effect = interval_words(self.effect_size_interval, "noncentral t")
         words = (
             f"Mean difference a - b = {short(self.estimate)} ({short(self.estimate_a)} - "
-            f"{short(self.estimate_b)}; {count(self.n_rows, 'pair')}{groups}, standard deviation "
-            f"{short(self.standard_deviation)}), {interval_words(self.confidence_interval, 't')}; "
+            f"{short(self.estimate_b)}; {count(self.n_rows, 'pair')}{groups}{rows}, standard "
+            f"deviation {short(self.standard_deviation)}), {interval_words(self.confidence_interval, 't')}; "
             f"{name}paired t test t({self.degrees_of_freedom}) = {short(self.t)}, "
             f"{pvalue_words_of(self.pvalue, self.alternative)}; d_z = {short(self.cohen_dz)}, "
             f"g_z = {short(self.hedges_gz)}, {effect} of the effect size"
@@ -328,22 +337,7 @@ checked for normality."
         return not same or (self.estimate == 0.0 and self.n_units > 1)
 
 
-def t_pvalue(t: float, degrees_of_freedom: int, alternative: str, estimate: float) -> float:
-    """Return the p-value of a t statistic; 1 where the estimate is 0 and t undefined."""
-    from scipy.special import stdtr
-
-    if math.isnan(t) and estimate == 0.0:
-        return 1.0
-    if not math.isfinite(t):
-        return math.nan
-    if alternative == "two-sided":
-        found = 2.0 * stdtr(degrees_of_freedom, -abs(t))
-    else:
-        found = stdtr(degrees_of_freedom, -t if alternative == "greater" else t)
-    return max(float(found), _LEAST)
-
-
 def pvalue_words_of(pvalue: float, alternative: str) -> str:
     """Return "two-sided p = 0.0123"; "p < 2.23e-308" where it has no number."""
     words = pvalue_words(pvalue, alternative)
-    return words.replace("p = ", "p < ") if pvalue == _LEAST else words
+    return words.replace("p = ", "p < ") if pvalue == LEAST_PVALUE else words
