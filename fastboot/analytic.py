@@ -261,8 +261,9 @@ def studentized_interval(
     confidence_level, alternative
         As in :func:`fastboot.bootstrap`.
     rounding
-        Standard errors up to this are taken for 0: those from sums of squares leave about 1e-8 of
-        the values where all drawn units are equal, and t would be of the order of 1e8.
+        Of the values. Standard errors up to a quarter of this are taken for 0: they are no more
+        than those of rounding errors (see :mod:`fastboot.leaderboards.corrections`), and t would
+        be as large as chance makes it.
 
     Returns
     -------
@@ -271,7 +272,8 @@ def studentized_interval(
     """
     tail = _tail(confidence_level, alternative)
     defined = ~np.isnan(replicates)
-    usable = defined & (replicate_standard_errors > rounding)
+    noise = rounding / 4.0
+    usable = defined & (replicate_standard_errors > noise)
     n_defined, n_usable = np.count_nonzero(defined), np.count_nonzero(usable)
     note = ""
     if n_usable < n_defined:
@@ -279,7 +281,7 @@ def studentized_interval(
             f"{n_defined - n_usable:,} of {replicates.size:,} replicates have no standard error (0 "
             "or undefined) and are left out"
         )
-    if standard_error <= rounding:
+    if standard_error <= noise:
         low = high = estimate
     elif n_usable == 0:
         low = high = math.nan

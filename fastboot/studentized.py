@@ -8,6 +8,10 @@ standard deviation (ddof = 0) / sqrt(n). C is a sum over units like the terms th
 replicate's own error costs K (K + 1) / 2 more terms and no resampling inside
 (:func:`fastboot.analytic.studentized_interval` needs it).
 
+Sums of groups go with the numbers of their rows, all but collinearly where the terms lie far from
+0. They are taken about the mean of a row, times the rows, before products are made of them: the
+residuals are exact to the rounding of the sums, the difference of their squares would not be.
+
 The gradient is taken along the columns of a triangular factor of C: these are what becomes of the
 sums if the weights of the drawn units change, by no more than themselves. So the value is never
 asked for sums that data cannot have (a correlation above 1), and what its sums cannot do together
@@ -20,6 +24,7 @@ rounding error of the value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -28,7 +33,7 @@ from numpy.typing import NDArray
 
 from fastboot.blocks import BLOCK, blocks_of, joined
 from fastboot.designs import Design
-from fastboot.jackknife import listed
+from fastboot.jackknife import listed, relative_rounding
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.estimand import Estimand, Question
 from fastboot.units import Layout, Place, Tally, Units
@@ -63,9 +68,63 @@ _STEP = 2.0**-7
 # Four roundings in each value, times the 3 / step that the extrapolation makes of them: a change
 # smaller than this is none.
 _ROUNDING = 4.0 * 3.0 * _EPSILON / _STEP
+# Slopes above this many times the cut lose less than a millionth of themselves to rounding, far
+# more than any do at an offset of a hundred standard errors.
+_FAR = 2.0**20
 # A sum of n products errs by at most n roundings of their sizes, their factor by one for each term
 # (Higham 2002, sections 3.1 and 10.1); the sums and the mean count again.
 _NOISE = 4.0 * _EPSILON
+
+
+class _Means(NamedTuple):
+    """Means of the terms of a row, in units of several rows.
+
+    place : of the number of rows among the sums
+    means : over that number, shape (n_sums, n_cells); 0 of itself and of tallies
+    least : variance of a unit that is rounding of its sum, shape (n_sums, n_cells)
+    rounding : of sums over all units, as a share of themselves
+    """
+
+    place: int
+    means: Floats
+    least: Floats
+    rounding: float
+
+    @classmethod
+    def of(cls, estimand: Estimand, units: Units) -> _Means | None:
+        """Return the means; None where all units have as many rows."""
+        for term, found in zip(estimand.terms, units.places, strict=True):
+            if isinstance(term, float) and term != 0.0 and found.constant is None:
+                break
+        else:
+            return None
+        sums = units.sums()
+        means = sums / sums[found.start]
+        means[[found.start, *range(len(units.varying), units.n_sums)]] = 0.0
+        most = np.abs(units.varying[found.start]).max()
+        least = (relative_rounding(round(most / abs(term))) * most * means) ** 2
+        n_rows = round(abs(sums[found.start].sum() / term))
+        return cls(found.start, means, least, relative_rounding(n_rows))
+
+    def residuals(self, units: Units) -> Units:
+        """Return the units with their terms about the means of so many rows."""
+        sizes = np.diff(units.layout.cell_offsets)
+        means = self.means[: len(units.varying)]
+        if sizes.size > 1:
+            means = np.repeat(means, sizes, axis=1)
+        varying = units.varying - means * units.varying[self.place]
+        varying.flags.writeable = False
+        return replace(units, varying=varying)
+
+    def left(self, values: Floats, sums: Floats, change: Floats) -> Floats:
+        """Return how far the rounding of the sums changes values, as these change."""
+        share: Floats = np.abs(change[self.place] / sums[self.place])
+        return self.rounding * np.abs(values) * share
+
+    def restored(self, factor: Floats) -> Floats:
+        """Return a factor of the covariance of the terms, from one of that of the residuals."""
+        restored: Floats = factor + self.means[:, None, :, None] * factor[self.place]
+        return restored
 
 
 class LinearErrors(NamedTuple):
@@ -154,7 +213,10 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
     pairs = [(i, j) for i in range(n_terms) for j in range(i + 1)]
     varying = np.empty((n_terms + len(pairs), units.n_units))
     varying[:n_terms] = units.varying
-    about = units.varying - (centres if sizes.size == 1 else np.repeat(centres, sizes, axis=1))
+    means = _Means.of(estimand, units)
+    own = units if means is None else means.residuals(units)
+    middle = centres if means is None else _sums_by_part(own.varying, layout.offsets) / sizes
+    about = own.varying - (middle if sizes.size == 1 else np.repeat(middle, sizes, axis=1))
     with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 errors are undefined
         for row, (i, j) in zip(varying[n_terms:], pairs, strict=True):
             np.multiply(about[i], about[j], out=row)
@@ -166,6 +228,10 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
     moments = Units(varying, None, (*units.places, *added), len(varying), None, parts)
     places = [place for place, found in enumerate(units.places) if found.constant is None]
     first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
+
+    numerators = _numerators(estimand, units)
+    of_cells = np.diff(layout.cell_offsets)
+    averages = np.add.reduceat(centres * sizes, first_parts, axis=1) / of_cells
 
     def by_cell(sums: Floats) -> Floats:
         if sizes.size == layout.n_cells:
@@ -184,11 +250,23 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
         with np.errstate(all="ignore"):
             negligible = by_cell((n_drawn + n_terms) * _NOISE * np.einsum("ii...->i...", squares))
             shifts = totals - n_drawn * centres[:, :, None]
+            if means is not None:
+                shifts -= means.means[:, layout.cell_of_part, None] * shifts[means.place]
+                negligible += by_cell(n_drawn) * means.least[..., None]
             covariance = by_cell(squares - shifts[:, None] * shifts / n_drawn)
         drawn = by_cell(n_drawn)
 
         of_sums = _of_sums(estimand, units, drawn)
-        found, errors = _errors(of_sums, by_cell(totals), covariance, negligible)
+        all_totals = by_cell(totals)
+        near = None
+        if numerators is not None:
+            near = all_totals.copy()
+            near[numerators] -= (
+                averages[numerators, :, None] * drawn
+                if means is None
+                else means.means[numerators, :, None] * all_totals[means.place]
+            )
+        found, errors = _errors(of_sums, all_totals, covariance, negligible, means, near)
         return np.concatenate([found, errors])
 
     n_values, n_cells = 2 * estimand.n_values, layout.n_cells
@@ -227,26 +305,27 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
     units
         The sample; classes count with their multiplicity.
     """
-    if units.layout.sizes.size == 1:
-        n_listed = units.n_units if units.counts is None else units.counts.size
-        totals = units.sums()
-        centre = totals[:, 0] / units.n_units
-        with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 errors are undefined
-            within = joined(
-                block_moments(units, centre, *block) for block in blocks_of(0, n_listed)
-            )
-        return errors_of_moments(estimand, units, totals, within[..., None])
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 errors are undefined
+        means = _Means.of(estimand, units)
+        own = units if means is None else means.residuals(units)
+        if units.layout.sizes.size == 1:
+            n_listed = units.n_units if units.counts is None else units.counts.size
+            totals = units.sums()
+            centre = own.sums()[:, 0] / units.n_units
+            within = joined(block_moments(own, centre, *block) for block in blocks_of(0, n_listed))
+            return errors_of_moments(estimand, units, totals, within[..., None], means)
         moments = [
-            _part_moments(units, start, stop) for start, stop in pairwise(units.layout.offsets)
+            _part_moments(own, start, stop) for start, stop in pairwise(units.layout.offsets)
         ]
     totals = np.stack([total for total, _ in moments], axis=-1)
+    if means is not None:
+        totals += means.means[:, units.layout.cell_of_part] * totals[means.place]
     within = np.stack([squares for _, squares in moments], axis=-1)
-    return errors_of_moments(estimand, units, totals, within)
+    return errors_of_moments(estimand, units, totals, within, means)
 
 
 def errors_of_moments(
-    estimand: Estimand, units: Units, totals: Floats, within: Floats
+    estimand: Estimand, units: Units, totals: Floats, within: Floats, means: _Means | None = None
 ) -> LinearErrors:
     """Return the standard errors of observed values, from moments of the units.
 
@@ -258,6 +337,8 @@ def errors_of_moments(
         Sums of the terms in each part, shape (n_sums, n_parts).
     within
         Sums of products about the mean of the part, shape (n_sums, n_sums, n_parts).
+    means
+        Where the products are of residuals, those about which these are.
     """
     layout = units.layout
     sizes = layout.sizes
@@ -265,11 +346,18 @@ def errors_of_moments(
     n_drawn = np.add.reduceat(sizes, first_parts)
     sums = np.add.reduceat(totals, first_parts, axis=-1)[..., None]
     of_sums = _of_sums(estimand, units, n_drawn[:, None])
+    numerators = _numerators(estimand, units)
+    near = None if numerators is None else sums.copy()
+    if near is not None:
+        near[numerators] = 0.0
 
     def errors(factors: Floats) -> Floats:
         covariance = np.add.reduceat(within * factors, first_parts, axis=-1)
         negligible = (n_drawn + units.n_sums) * _NOISE * np.einsum("ii...->i...", covariance)
-        found: Floats = _errors(of_sums, sums, covariance[..., None], negligible[..., None])[1]
+        if means is not None:
+            negligible += n_drawn * means.least
+        of_all = sums, covariance[..., None], negligible[..., None]
+        found: Floats = _errors(of_sums, *of_all, means, near)[1]
         return found[..., 0]
 
     parts = np.bincount(layout.cell_of_part, minlength=layout.n_cells)
@@ -280,6 +368,28 @@ def errors_of_moments(
     # A single unit varies in no term: 0 x 1 / 0 is not seen there.
     alone = np.logical_or.reduceat(sizes == 1, first_parts)
     return LinearErrors(cr0, np.where(alone, np.nan, cr1), n_drawn - parts)
+
+
+def _numerators(estimand: Estimand, units: Units) -> list[int] | None:
+    """Return the sums in which values are linear, of means perhaps; None where one is not."""
+    if not any(isinstance(term, float) and term != 0.0 for term in estimand.terms):
+        return None
+    found: set[int] = set()
+    waiting: list[Any] = [estimand.value]
+    while waiting:  # `Estimand.value` is made of values, of differences of two and of statistics
+        one = waiting.pop()
+        if getattr(getattr(one, "statistic", None), "linear", False):
+            place = units.places[one.places[0]]
+            if place.constant is None:
+                found.add(place.start)
+        else:
+            parts = getattr(one, "each", ()) or [
+                getattr(one, name) for name in ("first", "second") if hasattr(one, name)
+            ]
+            if not parts:
+                return None
+            waiting += parts
+    return sorted(found)
 
 
 def _of_sums(estimand: Estimand, units: Units, drawn: Floats | Integers) -> _Value:
@@ -353,7 +463,12 @@ def _multiplicities(units: Units, start: int, stop: int) -> Any:
 
 
 def _errors(
-    value: _Value, sums: Floats, covariance: Floats, negligible: Floats
+    value: _Value,
+    sums: Floats,
+    covariance: Floats,
+    negligible: Floats,
+    means: _Means | None,
+    near: Floats | None,
 ) -> tuple[Floats, Floats]:
     """Return values at sums, and their standard errors; NaN where undefined.
 
@@ -368,22 +483,48 @@ def _errors(
         Of the sums, shape (n_sums, n_sums, ...).
     negligible
         Shape (n_sums, ...): variances up to this are rounding errors.
+    means
+        Where the covariance is of residuals, those about which these are.
+    near
+        The sums of rows about their mean, at which values round less; None where they have none.
     """
     found = value(sums)
     squares = np.where(np.isnan(found), np.nan, 0.0)
-    steps = (_STEP, -_STEP, _STEP / 2.0, -_STEP / 2.0)
     at_once = max(1, _CHUNK // max(1, sums.size))
     with np.errstate(all="ignore"):
-        changes = np.moveaxis(_factor(covariance, negligible), 1, 0)
+        least = _ROUNDING * np.abs(found)
+        factor = _factor(covariance, negligible)
+        changes = np.moveaxis(factor if means is None else means.restored(factor), 1, 0)
+        own = np.moveaxis(factor, 1, 0)
+        least_near = least if near is None else _ROUNDING * np.abs(value(near))
         for start in range(0, len(changes), at_once):
-            some = changes[start : start + at_once]
-            points = [sums + step * change for change in some for step in steps]
-            values = np.split(value(np.concatenate(points, axis=-1)), len(points), axis=-1)
-            for above, below, half_above, half_below in zip(*[iter(values)] * 4, strict=True):
-                wide, narrow = (above - below) / (2.0 * _STEP), (half_above - half_below) / _STEP
-                slope = (4.0 * narrow - wide) / 3.0
-                squares += np.where(np.abs(slope) <= _ROUNDING * np.abs(found), 0.0, slope) ** 2
+            some = slice(start, start + at_once)
+            slopes = _slopes(value, sums, changes[some])
+            kept = [np.where(np.abs(slope) <= least, 0.0, slope) for slope in slopes]
+            if near is not None and any((np.abs(slope) < _FAR * least).any() for slope in slopes):
+                precisely = zip(slopes, _slopes(value, near, own[some]), own[some], strict=True)
+                for place, (slope, precise, change) in enumerate(precisely):
+                    # Equal but for rounding: the value moves with the mean of the rows.
+                    alike = (np.abs(slope) < _FAR * least) & (np.abs(slope - precise) <= least)
+                    # What rounding leaves of the mean changes with the number of rows.
+                    left = 0.0 if means is None else means.left(found, sums, change)
+                    cut = np.where(np.abs(precise) <= least_near + left, 0.0, precise)
+                    kept[place] = np.where(alike, cut, kept[place])
+            for slope in kept:
+                squares += slope**2
     return found, np.sqrt(squares)
+
+
+def _slopes(value: _Value, sums: Floats, changes: Floats) -> list[Floats]:
+    """Return the derivatives of the values along some changes of the sums."""
+    steps = (_STEP, -_STEP, _STEP / 2.0, -_STEP / 2.0)
+    points = [sums + step * change for change in changes for step in steps]
+    values = np.split(value(np.concatenate(points, axis=-1)), len(points), axis=-1)
+    slopes: list[Floats] = []
+    for above, below, half_above, half_below in zip(*[iter(values)] * 4, strict=True):
+        wide, narrow = (above - below) / (2.0 * _STEP), (half_above - half_below) / _STEP
+        slopes.append((4.0 * narrow - wide) / 3.0)
+    return slopes
 
 
 def _factor(covariance: Floats, negligible: Floats) -> Floats:

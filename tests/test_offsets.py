@@ -125,3 +125,88 @@ def test_ties__permuted(path: Any) -> None:
     assert np.abs(steps - whole).max() < 1e-3
     assert (np.abs(whole) == 60).sum() > 5
     assert (np.abs(whole) >= 60).sum() == result.n_extreme
+
+
+def clusters(n: int, offset: float, deviation: float) -> tuple[Floats, NDArray[np.int64]]:
+    """Values about an offset, in groups of very different sizes."""
+    rng = np.random.default_rng(SEED)
+    codes = np.sort((n / 5 * rng.random(n) ** 1.5).astype(int))
+    return offset + rng.normal(0.0, deviation, n), np.unique(codes, return_inverse=True)[1]
+
+
+def cluster_error(values: Floats, codes: NDArray[np.int64]) -> float:
+    """Root of the sum over clusters of (sum of residuals)^2, over n (Liang and Zeger 1986)."""
+    residuals = values - values[0]
+    residuals -= residuals.mean()
+    return float(np.sqrt((np.bincount(codes, residuals) ** 2).sum()) / values.size)
+
+
+OFFSETS = [(0.0, 1.0), (1e4, 1e-3), (1e6, 0.01), (1e9, 1.0), (1e9, 0.01)]
+
+
+@pytest.mark.parametrize("offset, deviation", OFFSETS)
+@pytest.mark.parametrize("n", [100, 2_000])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_errors__direct(n: int, offset: float, deviation: float, grouped: bool) -> None:
+    """CR0 and CR1 of a mean are those of the direct formula, and about those of the bootstrap."""
+    values, codes = clusters(n, offset, deviation)
+    codes = codes if grouped else np.arange(n)
+    groups: dict[str, Any] = {"groups": codes} if grouped else {}
+    found: Any = fb.bootstrap(values, n_resamples=999, rng=SEED, **groups)
+    expected, size = cluster_error(values, codes), codes.max() + 1
+    # The sum of a group of 100 rounds its offset 100 times: 100 x 1.1e-16 x 1e9 of 0.01 is 1e-3 at
+    # the very most, and seen to be 1e-6; else the formula and ours sum alike.
+    near = pytest.approx(1.0, rel=1e-4 if offset == 1e9 else 1e-6)
+    errors = found.analytic_errors
+    assert errors.cr0 / expected == near
+    assert errors.cr1 / (expected * (size / (size - 1)) ** 0.5) == near
+    # A standard deviation of 999 replicates is 2.2% off, and five times that seldom; those of
+    # ratios are of second order larger with few groups.
+    assert found.standard_error == pytest.approx(expected, rel=0.15)
+    low, high = found.analytic_interval()[:2]
+    assert (high - low) / 2 / errors.cr1 == pytest.approx(stats.t.ppf(0.975, size - 1), rel=1e-3)
+
+
+@pytest.mark.parametrize("offset, deviation", OFFSETS[1:])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_studentized__offset(offset: float, deviation: float, grouped: bool) -> None:
+    """Errors of replicates and intervals are those of the same rows without the offset."""
+    found = []
+    for moved in (0.0, offset):
+        values, codes = clusters(1_000, moved, deviation)
+        groups: dict[str, Any] = {"groups": codes} if grouped else {}
+        result: Any = fb.bootstrap(
+            values, n_resamples=200, rng=SEED, method="studentized", **groups
+        )
+        assert result.replicate_standard_errors is not None
+        limits = np.array(result.confidence_interval[:2]) - result.estimate
+        found.append((result.replicate_standard_errors / deviation, limits / deviation))
+    for plain, offset_too in zip(*found, strict=True):
+        # 1e9 + 0.01 is rounded to 1e-7, a hundred-thousandth of the deviations, as are its sums
+        # to some of these; quotients of small errors and t follow.
+        np.testing.assert_allclose(offset_too, plain, rtol=1e-3)
+
+
+def test_errors__strata() -> None:
+    """Each stratum has its own mean of group sums; residuals of rows are about one mean."""
+    values, codes = clusters(600, 1e6, 0.01)
+    strata = codes % 3
+    residuals = values - values.mean()
+    sums: Any = np.bincount(codes, residuals)
+    layers = np.arange(sums.size) % 3
+    sums = sums - (np.bincount(layers, sums) / np.bincount(layers))[layers]
+    found: Any = fb.bootstrap(values, groups=codes, strata=strata, n_resamples=99, rng=SEED)
+    expected = np.sqrt((sums**2).sum()) / values.size
+    assert found.analytic_errors.cr0 == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e6 + 0.1, 1e9 + 0.3])
+def test_errors__constant(value: float) -> None:
+    """Equal rows have no error, whatever their groups' sums round to."""
+    _, codes = clusters(600, 0.0, 1.0)
+    found: Any = fb.bootstrap(
+        np.full(600, value), groups=codes, n_resamples=99, rng=SEED, method="studentized"
+    )
+    assert found.analytic_errors.cr0 == 0.0
+    assert not np.any(found.replicate_standard_errors)
+    assert found.confidence_interval[:2] == (found.estimate, found.estimate)
