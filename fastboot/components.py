@@ -24,6 +24,9 @@ class Components(NamedTuple):
         Of the levels of each factor: falls with their number.
     interaction
         Of each pair of levels, and of all that differs within a pair: falls with both.
+
+    A factor with one level shows neither its own part nor that of the pairs: both are NaN, and the
+    other factor's has the pairs in it.
     """
 
     first: float
@@ -36,6 +39,12 @@ class Components(NamedTuple):
         Nothing where that is not known.
         """
         total = sum(self)
+        if math.isnan(self.first) != math.isnan(self.second):
+            varied, lone = names if math.isnan(self.second) else names[::-1]
+            return (
+                f"there is one level of {lone}: how much of the variance comes from it cannot be "
+                f"told, and the standard error is that of {varied} alone"
+            )
         if math.isnan(total):
             return ""
         if not total > 0.0:
@@ -51,7 +60,9 @@ class Components(NamedTuple):
         )
 
 
-def components(both: Floats, first: Floats, second: Floats) -> Components:
+def components(
+    both: Floats, first: Floats, second: Floats, *, n_levels: tuple[int, int] = (2, 2)
+) -> Components:
     """Split the variance of replicates.
 
     With I and J levels and variances a, b and e of the levels and of their pairs, drawing the first
@@ -63,12 +74,18 @@ def components(both: Floats, first: Floats, second: Floats) -> Components:
     ----------
     both, first, second
         Shape (n_resamples,): replicates with both factors drawn, or one alone. NaN is left out.
+    n_levels
+        Of the factors: more than one of each, or there is nothing to split.
 
     Returns
     -------
     Components
         Parts that would be negative are 0. NaN with fewer than two replicates.
     """
+    if 1 in n_levels:
+        varied = _variance(both)
+        own_first, own_second = (math.nan if n == 1 else varied for n in n_levels)
+        return Components(own_first, own_second, math.nan)
     whole, one, other = (_variance(values) for values in (both, first, second))
     pairs = np.maximum(0.0, whole - one - other)
     parts = np.maximum(0.0, one - pairs), np.maximum(0.0, other - pairs), pairs

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fastboot.intervals import ConfidenceInterval
-from fastboot.rendering import short
+from fastboot.rendering import short, width_of
 from fastboot.reports import Report
 
 __all__ = ["KINDS", "Verdict", "check_margin", "judge"]
@@ -77,9 +77,10 @@ class Verdict(Report):
         return f"{words}, one-sided {100 * (1 - self.alpha):g}% {self.method} {self._limits()}."
 
     def __repr__(self) -> str:
+        width = width_of(self.low, self.high)
         return (
             f"Verdict({self._word()}, {self.kind}, margin={short(self.margin)}: "
-            f"{short(self.estimate)} [{short(self.low)}, {short(self.high)}])"
+            f"{short(self.estimate, width)} [{short(self.low, width)}, {short(self.high, width)}])"
         )
 
     def _word(self) -> str:

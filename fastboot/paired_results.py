@@ -17,7 +17,7 @@ from fastboot.intervals import ConfidenceInterval
 from fastboot.margins import Verdict, check_margin, judge
 from fastboot.power_formulas import minimum_detectable_effect
 from fastboot.pvalues import PValue
-from fastboot.rendering import count, short, shown_pvalue
+from fastboot.rendering import count, short, shown_pvalue, width_of
 from fastboot.results import Result
 
 __all__ = [
@@ -226,10 +226,11 @@ class _Comparison(Result, ABC):
         difference = f"difference in {self.statistic} a - b"
         if math.isnan(self.estimate):
             return f"{difference} is undefined"
+        width = width_of(*self.confidence_interval[:2], self.estimate)
         return (
-            f"{difference} = {short(self.estimate)} "
-            f"({short(self.estimate_a)} - {short(self.estimate_b)}){self._interval_words()}, "
-            f"{self._sided_test()} p {shown_pvalue(self.pvalue)}"
+            f"{difference} = {short(self.estimate, width)} "
+            f"({short(self.estimate_a, width)} - {short(self.estimate_b, width)})"
+            f"{self._interval_words()}, {self._sided_test()} p {shown_pvalue(self.pvalue)}"
             f"{self._fraction()}"
         )
 

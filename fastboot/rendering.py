@@ -19,6 +19,7 @@ import numpy as np
 
 __all__ = [
     "Grid",
+    "beside",
     "bracketed",
     "cell",
     "count",
@@ -31,9 +32,11 @@ __all__ = [
     "note_lines",
     "short",
     "shown_pvalue",
+    "sided",
     "signature_line",
     "text_rows",
     "to_json",
+    "width_of",
 ]
 
 # Longer ones push the numbers off a terminal of 80 columns.
@@ -47,15 +50,40 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def short(value: float) -> str:
-    """Return four significant digits, or all before the point."""
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+def short(value: float, width: float = math.nan) -> str:
+    """Return four significant digits, or all before the point.
+
+    More where they are fewer than two of the width of an interval that stands beside the value.
+    """
+    text = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    if not (0.0 < width < math.inf and 0.0 < abs(value) < math.inf):
+        return text
+    places = 1 - math.floor(math.log10(width))  # after the point, for two digits of the width
+    digits = math.floor(math.log10(abs(value))) + 1 + places
+    whole = 1e4 <= abs(value) < 1e9 and places <= 0
+    # 15 digits (DBL_DIG) are what a float64 keeps of a decimal: more would show its rounding.
+    return text if digits <= 4 or whole else f"{value:,.{min(digits, 15)}g}"
 
 
-def bracketed(low: float, high: float) -> str:
-    """Return "[0.1, 0.2]"; an infinite limit is not part of the interval: "[0.1, ∞)"."""
-    first = "(-∞" if low == -math.inf else f"[{short(low)}"
-    return f"{first}, ∞)" if high == math.inf else f"{first}, {short(high)}]"
+def width_of(low: float, high: float, estimate: float = math.nan) -> float:
+    """Return the width of an interval, that of one side where the other is infinite; or NaN."""
+    reach = [abs(one - estimate) for one in (low, high) if math.isfinite(one)]
+    return reach[0] if len(reach) == 1 else high - low
+
+
+def beside(estimate: float, low: float, high: float) -> str:
+    """Return a value in as many digits as its interval has, see `bracketed`."""
+    return short(estimate, width_of(low, high, estimate))
+
+
+def bracketed(low: float, high: float, estimate: float = math.nan) -> str:
+    """Return "[0.1, 0.2]"; an infinite limit is not part of the interval: "[0.1, ∞)".
+
+    Limits that differ do so as they are shown; of an interval with one limit, from the estimate.
+    """
+    width = width_of(low, high, estimate)
+    first = "(-∞" if low == -math.inf else f"[{short(low, width)}"
+    return f"{first}, ∞)" if high == math.inf else f"{first}, {short(high, width)}]"
 
 
 def interval_name(confidence_level: float, method: str) -> str:
@@ -67,6 +95,11 @@ def interval_name(confidence_level: float, method: str) -> str:
 def shown_pvalue(value: float) -> str:
     """Return "= 0.0123", or "undefined"."""
     return "undefined" if math.isnan(value) else f"= {value:.3g}"
+
+
+def sided(alternative: str) -> str:
+    """Return "two-sided", or "one-sided (less)"."""
+    return alternative if alternative == "two-sided" else f"one-sided ({alternative})"
 
 
 def signature_line(parts: Mapping[str, Any]) -> str:

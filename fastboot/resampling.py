@@ -255,7 +255,8 @@ def _weighed(
         first = keep(partial(drawn_by, one), "first").values[:, 0]
         second = keep(partial(drawn_by, other), "second").values[:, 0]
         drawn = zip(replicates.values[:, 0], first, second, strict=True)
-        parts = tuple(components(*three) for three in drawn)
+        (_, n_first), (_, n_second) = arrangement.factors
+        parts = tuple(components(*three, n_levels=(n_first, n_second)) for three in drawn)
         return replicates, parts, tuple(part.sentence(design.names) for part in parts)
     if design.block_scheme:
         return replicates, None, (_length_sentence(length, design),) * target.n_values

@@ -22,6 +22,7 @@ from fastboot.extension import Again, Sets, extended, joined
 from fastboot.formula_intervals import Known, formula_interval
 from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import (
+    beside,
     bracketed,
     count,
     html_table,
@@ -29,6 +30,7 @@ from fastboot.rendering import (
     short,
     signature_line,
     to_json,
+    width_of,
 )
 from fastboot.tabular import Tabular
 
@@ -440,10 +442,11 @@ class Result(Tabular):
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval[:2]
+        width = width_of(low, high, self.estimate)
         return (
-            f"{type(self).__name__}({self.statistic}: {short(self.estimate)} "
-            f"[{short(low)}, {short(high)}]{self._short_pvalue()}, n_units={self.n_units:,}, "
-            f"n_resamples={self.n_resamples:,}, seed={self.seed})"
+            f"{type(self).__name__}({self.statistic}: {short(self.estimate, width)} "
+            f"[{short(low, width)}, {short(high, width)}]{self._short_pvalue()}, "
+            f"n_units={self.n_units:,}, n_resamples={self.n_resamples:,}, seed={self.seed})"
         )
 
     def _repr_html_(self) -> str:
@@ -457,13 +460,14 @@ class Result(Tabular):
     def _estimate_words(self) -> str:
         if math.isnan(self.estimate):
             return f"{self.statistic} is undefined"
-        return f"{self.statistic} = {short(self.estimate)}{self._interval_words()}"
+        shown = beside(self.estimate, *self.confidence_interval[:2])
+        return f"{self.statistic} = {shown}{self._interval_words()}"
 
     def _interval_words(self) -> str:
         low, high = self.confidence_interval[:2]
         if math.isnan(low):
             return ", interval undefined"
-        return f", {self._interval_name()} {bracketed(low, high)}"
+        return f", {self._interval_name()} {bracketed(low, high, self.estimate)}"
 
     def _interval_name(self, method: str | None = None, plural: str = "") -> str:
         """Return the name of the interval given, or of those by another method."""

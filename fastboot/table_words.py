@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import Any
 
-from fastboot.rendering import bracketed, label, short, shown_pvalue
+from fastboot.rendering import beside, bracketed, label, shown_pvalue
 from fastboot.tabular import SHOWN
 
 __all__ = ["clauses", "shown_results"]
@@ -47,4 +47,5 @@ def _clause(parts: dict[str, Any], result: Any) -> str:
     low, high, _, method, _ = result.confidence_interval
     other = "" if method == result.method else f" ({method})"
     pvalue = f", p {shown_pvalue(result.pvalue)}" if hasattr(result, "pvalue") else ""
-    return f"{name}{where} {short(result.estimate)} {bracketed(low, high)}{other}{pvalue}"
+    shown = f"{beside(result.estimate, low, high)} {bracketed(low, high)}"
+    return f"{name}{where} {shown}{other}{pvalue}"

@@ -236,3 +236,28 @@ def test_components__nothing_to_say(n_resamples: int) -> None:
     assert not any("variance" in note or "do not vary" in note for note in result.notes)
     constant = crossed(np.ones((3, 4)), n_resamples=20)
     assert "the replicates do not vary with the levels of either factor" in constant.notes
+
+
+@pytest.mark.parametrize("lone", [0, 1])
+def test_components__one_level(lone: int) -> None:
+    """One seed cannot show what seeds contribute, nor what more of them would bring."""
+    score = np.random.default_rng(SEED).normal(size=30)
+    codes = [np.arange(30), np.zeros(30, int)]
+    result = fb.bootstrap(
+        score, groups=codes[::-1] if lone == 0 else codes, levels="crossed", rng=SEED,
+        n_resamples=999,
+    )  # fmt: skip
+    found, other = result.variance_components, 1 - lone
+    assert found is not None
+    (note,) = [note for note in result.notes if "variance" in note]
+
+    assert note == (
+        f"there is one level of groups[{lone}]: how much of the variance comes from it cannot be "
+        f"told, and the standard error is that of groups[{other}] alone"
+    )
+    assert np.isnan([found[lone], found.interaction]).all()
+    assert found[other] == pytest.approx(result.standard_error**2, rel=1e-12)
+    assert components(score, score, score, n_levels=(1, 1)) == pytest.approx(
+        [math.nan] * 3, nan_ok=True
+    )
+    assert not Components(math.nan, math.nan, math.nan).sentence(("item", "judge"))

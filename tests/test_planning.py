@@ -337,6 +337,7 @@ def test_pilot__columns_groups_and_sides() -> None:
     assert grouped.power < alone.power
     assert "differences like those of the pilot's 40 groups" in grouped.summary()
     right = power("a", "b", data=data, n_items=100, rng=0, alternative="greater")
+    assert "the power of the one-sided (greater) paired t-test at level" in right.summary()
     left = power("b", "a", data=data, n_items=100, rng=0, alternative="less")
     assert right.power == left.power
 

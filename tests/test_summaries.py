@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fastboot as fb
+from fastboot import rendering
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -212,3 +214,51 @@ def test_summary__slices_sampled_and_all_rows_enumerated() -> None:
     assert "; all rows (exact, 12 groups of 60 rows): mean " in table.summary()
     assert " approximate randomization p = (n_extreme + 1) / (n_resamples + 1)" in table.summary()
     assert table.summary().endswith(" grouped by user, 9,999 random swaps, seed 0).")
+
+
+@pytest.mark.parametrize(
+    "value,width,shown",
+    [
+        (1_000_000.123, 0.4, "1,000,000.12"),
+        (1_000_000.123, math.nan, "1,000,000"),
+        (1_000_000.123, 3.0, "1,000,000.1"),
+        (1_000_000.123, 300.0, "1,000,000"),
+        (-12.34567, 0.05, "-12.346"),
+        (12.34567, 20.0, "12.35"),
+        (1e9 + 0.25, 0.5, "1,000,000,000.25"),
+        (1.23456789e-5, 1e-8, "1.2346e-05"),
+        (1.23456789e-5, 1e-5, "1.235e-05"),
+        (0.1 + 0.2, 6e-17, "0.3"),  # rounding, no width
+        (5.0, 0.0, "5"),
+        (0.0, 0.1, "0"),
+        (math.inf, 0.1, "inf"),
+    ],
+)
+def test_short__width(value: float, width: float, shown: str) -> None:
+    """Four digits, or two of the width of the interval beside the value."""
+    assert rendering.short(value, width) == shown
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e9, -1e7])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_summaries__digits_follow_the_interval(offset: float, alternative: str) -> None:
+    """Limits read back from the sentence are right to a tenth of the width, whatever the offset."""
+    x = np.random.default_rng(3).normal(size=60) + offset
+    options: dict[str, Any] = {"rng": 0, "n_resamples": 199, "alternative": alternative}
+    one, test = fb.bootstrap(x, **options), fb.paired_t_test(x, **options)
+    board = fb.compare({"a": x, "b": x - 1.0}, rng=0, n_resamples=199)
+    low, high = board.systems.to_columns()["low"][0], board.systems.to_columns()["high"][0]
+    for words, estimate, limits in (
+        (one.summary(), one.estimate, one.confidence_interval[:2]),
+        (repr(one), one.estimate, one.confidence_interval[:2]),
+        (test.summary(), test.estimate, test.confidence_interval[:2]),
+        (board.summary(), board.board().estimates[0], (low, high)),
+    ):
+        finite = [limit for limit in limits if math.isfinite(limit)]
+        width = max(finite) - min(finite) if len(finite) == 2 else abs(finite[0] - estimate)
+        read = [
+            float(found.replace(",", ""))
+            for found in re.findall(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?(?=[^\d])", words)
+        ]
+        for value in (estimate, *finite):
+            assert min(abs(value - one) for one in read) <= width / 20.0

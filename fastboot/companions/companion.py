@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Source, load
 from fastboot.intervals import ConfidenceInterval
-from fastboot.rendering import bracketed, short, shown_pvalue
+from fastboot.rendering import beside, bracketed, short, shown_pvalue, width_of
 from fastboot.reports import Report
 
 __all__ = [
@@ -68,6 +68,15 @@ class Companion(Report):
     n_dropped: int
 
     @property
+    def _shown(self) -> str:
+        """The estimate, in as many digits as its interval."""
+        return beside(self.estimate, *self.confidence_interval[:2])
+
+    @property
+    def _interval_shown(self) -> str:
+        return interval_words(self.confidence_interval, estimate=self.estimate)
+
+    @property
     def confidence_level(self) -> float:
         """Nominal coverage of intervals."""
         return self.confidence_interval.confidence_level
@@ -86,17 +95,21 @@ class Companion(Report):
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval[:2]
+        width = width_of(low, high, self.estimate)
         return (
-            f"{type(self).__name__}({short(self.estimate)} [{short(low)}, {short(high)}], "
+            f"{type(self).__name__}({short(self.estimate, width)} "
+            f"[{short(low, width)}, {short(high, width)}], "
             f"p {shown_pvalue(self.pvalue)}, n_rows={self.n_rows:,})"
         )
 
 
-def interval_words(interval: ConfidenceInterval, name: str = "") -> str:
+def interval_words(
+    interval: ConfidenceInterval, name: str = "", *, estimate: float = math.nan
+) -> str:
     """Return "95% interval [0.1, 0.3]", or that there is none."""
     low, high, level = interval[:3]
     words = f"{100 * level:g}% {name}{' ' if name else ''}interval"
-    return f"{words} undefined" if math.isnan(low) else f"{words} {bracketed(low, high)}"
+    return f"{words} undefined" if math.isnan(low) else f"{words} {bracketed(low, high, estimate)}"
 
 
 def pvalue_words(pvalue: float, alternative: str) -> str:

@@ -19,7 +19,6 @@ from fastboot.columns import Source
 from fastboot.companions.companion import (
     LEAST_PVALUE,
     Companion,
-    interval_words,
     load_pairs,
     pvalue_words,
     rounding,
@@ -81,8 +80,8 @@ class CorrectedTResult(Companion):
     def summary(self) -> str:
         """Return a sentence for a paper."""
         return (
-            f"Mean of a - b over {count(self.n_rows, 'fold')} {short(self.estimate)}, "
-            f"{interval_words(self.confidence_interval)}; corrected resampled t test (test rows by "
+            f"Mean of a - b over {count(self.n_rows, 'fold')} {self._shown}, "
+            f"{self._interval_shown}; corrected resampled t test (test rows by "
             f"training rows {short(self.test_ratio)}), t({self.degrees_of_freedom:,}) = "
             f"{short(self.statistic)}, {pvalue_words(self.pvalue, self.alternative)}."
         )

@@ -84,7 +84,7 @@ class McNemarResult(Companion):
         return (
             f"a is right in {self.n_both + self.n_only_a:,} and b in "
             f"{self.n_both + self.n_only_b:,} of {count(self.n_rows, 'pair')} (difference "
-            f"{short(self.estimate)}, {interval_words(self.confidence_interval, 'Bonett-Price')}); "
+            f"{self._shown}, {interval_words(self.confidence_interval, 'Bonett-Price')}); "
             f"only a in {self.n_only_a:,}, only b in {self.n_only_b:,} (odds ratio "
             f"{self._odds_ratio_words()}); exact McNemar test, "
             f"{pvalue_words(self.pvalue, self.alternative)} "

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from fastboot.columns import Source
 from fastboot.companions.companion import (
     Companion,
-    interval_words,
     load_pairs,
     pvalue_words,
     rounding,
 )
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.pvalues import check_alternative
-from fastboot.rendering import count, short
+from fastboot.rendering import count
 
 __all__ = ["SignTestResult", "sign_test"]
 
@@ -63,7 +62,7 @@ class SignTestResult(Companion):
             f"a is above b in {self.n_above:,}, equal in {self.n_zero:,} and below in "
             f"{self.n_below:,} of {count(self.n_rows, 'pair')}; sign test, "
             f"{pvalue_words(self.pvalue, self.alternative)}; median of a - b "
-            f"{short(self.estimate)}, {interval_words(self.confidence_interval)}."
+            f"{self._shown}, {self._interval_shown}."
         )
 
 

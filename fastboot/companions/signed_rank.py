@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Source
-from fastboot.companions.companion import Companion, interval_words, load_pairs, pvalue_words, tied
+from fastboot.companions.companion import Companion, load_pairs, pvalue_words, tied
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, short
@@ -75,8 +75,8 @@ class SignedRankResult(Companion):
         zeros = f", {self.n_zero:,} of them 0 ({self.zero_method})" if self.n_zero else ""
         law = "exact" if self.exact else "normal approximation"
         return (
-            f"Hodges-Lehmann estimate of a - b {short(self.estimate)}, "
-            f"{interval_words(self.confidence_interval)}; Wilcoxon signed-rank test ({law}), "
+            f"Hodges-Lehmann estimate of a - b {self._shown}, "
+            f"{self._interval_shown}; Wilcoxon signed-rank test ({law}), "
             f"W+ = {short(self.r_plus)}, {pvalue_words(self.pvalue, self.alternative)}, "
             f"rank-biserial correlation {short(self.rank_biserial)} "
             f"({count(self.n_rows, 'pair')}{zeros})."

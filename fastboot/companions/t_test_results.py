@@ -21,7 +21,7 @@ from fastboot.companions.normality import NormalityCheck, tail_change
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.pvalues import check_alternative
-from fastboot.rendering import bracketed, count, short, shown_pvalue, signature_line
+from fastboot.rendering import bracketed, count, short, shown_pvalue, signature_line, width_of
 
 __all__ = ["PairedTTestResult"]
 
@@ -305,11 +305,14 @@ checked for normality."
         if self.n_dropped:
             rows += f", {count(self.n_dropped, 'row')} with a missing value dropped"
         name = "cluster-robust " if self.unit == "group" else ""
+        width = width_of(*self.confidence_interval[:2], self.estimate)
+        own = interval_words(self.confidence_interval, "t", estimate=self.estimate)
         effect = interval_words(self.effect_size_interval, "noncentral t")
         words = (
-            f"Mean difference a - b = {short(self.estimate)} ({short(self.estimate_a)} - "
-            f"{short(self.estimate_b)}; {count(self.n_rows, 'pair')}{groups}{rows}, standard "
-            f"deviation {short(self.standard_deviation)}), {interval_words(self.confidence_interval, 't')}; "
+            f"Mean difference a - b = {short(self.estimate, width)} "
+            f"({short(self.estimate_a, width)} - {short(self.estimate_b, width)}; "
+            f"{count(self.n_rows, 'pair')}{groups}{rows}, standard "
+            f"deviation {short(self.standard_deviation)}), {own}; "
             f"{name}paired t test t({self.degrees_of_freedom}) = {short(self.t)}, "
             f"{pvalue_words_of(self.pvalue, self.alternative)}; d_z = {short(self.cohen_dz)}, "
             f"g_z = {short(self.hedges_gz)}, {effect} of the effect size"
@@ -318,7 +321,8 @@ checked for normality."
             return f"{words}."
         low, high, _, method, _ = self.bootstrap.confidence_interval
         said = (
-            f"p {shown_pvalue(self.bootstrap.pvalue)}, {method} interval {bracketed(low, high)}"
+            f"p {shown_pvalue(self.bootstrap.pvalue)}, {method} interval "
+            f"{bracketed(low, high, self.bootstrap.estimate)}"
             if self._resampling_says
             else "says nothing"
         )

@@ -12,7 +12,7 @@ from fastboot.extension import Again
 from fastboot.intervals import interval
 from fastboot.leaderboards.boards import Board
 from fastboot.leaderboards.corrections import LEVEL_ROUNDING
-from fastboot.rendering import bracketed, count, short, signature_line
+from fastboot.rendering import beside, bracketed, count, short, signature_line
 
 __all__ = ["Worded"]
 
@@ -175,8 +175,9 @@ class Worded:
             more = f" and {len(tied) - _NAMED} more" if len(tied) > _NAMED else ""
             best = f"{shown}{more} share the best {name}, {short(value)}"
         else:
-            own = bracketed(*self._interval(board, first))
-            best = f"{board.names[first]} has the best {name}, {short(value)} {own}"
+            low, high = self._interval(board, first)
+            shown = f"{beside(value, low, high)} {bracketed(low, high)}"
+            best = f"{board.names[first]} has the best {name}, {shown}"
         n_undefined = int(np.isnan(board.estimates).sum())
         if n_undefined:
             of = count(len(board.names), "system")

@@ -21,7 +21,7 @@ from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.power_formulas import check_alpha_and_power, tail_of
 from fastboot.pvalues import check_alternative
 from fastboot.randomization import approximate_randomization
-from fastboot.rendering import count, short
+from fastboot.rendering import count, short, sided
 from fastboot.sizing.plans import Power
 from fastboot.statistics import ratio
 from fastboot.statistics.additive import Additive
@@ -133,7 +133,7 @@ def pilot_power(
         standard_error=math.sqrt(share * (1.0 - share) / run.n_resamples),
         n_items=n_items,
         n_clusters=n_items if groups is None else n_units,
-        goal=f"{alternative} {_NAMES[test]} at level {alpha:g}",
+        goal=f"{sided(alternative)} {_NAMES[test]} at level {alpha:g}",
         n_resamples=run.n_resamples,
         seed=run.seed,
         inputs={

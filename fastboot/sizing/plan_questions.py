@@ -14,7 +14,7 @@ import numpy as np
 from fastboot import power_formulas as formulas
 from fastboot.intervals import check_level
 from fastboot.pvalues import check_alternative
-from fastboot.rendering import count
+from fastboot.rendering import count, sided
 
 __all__ = [
     "MCNEMAR", "MEAN", "PAIRED_T", "PILOT", "PLANS", "PROPORTION", "Clusters", "Plan", "Question",
@@ -151,7 +151,7 @@ def _plan_paired_t(given: Mapping[str, Any]) -> Plan:
 
     return Plan(
         reached,
-        f"{alternative} paired t-test at level {alpha:g}",
+        f"{sided(alternative)} paired t-test at level {alpha:g}",
         {"effect": effect, "std_of_difference": std, "alpha": alpha, "alternative": alternative,
          **clusters.inputs},
         (f"a true difference of {effect:g}",
@@ -186,7 +186,7 @@ def _plan_mcnemar(given: Mapping[str, Any]) -> Plan:
     name = "exact McNemar test" if method == "exact" else "McNemar test (Connor's formula)"
     return Plan(
         reached,
-        f"{alternative} {name} at level {alpha:g}",
+        f"{sided(alternative)} {name} at level {alpha:g}",
         {"effect": effect, "discordance": share, "alpha": alpha, "alternative": alternative,
          "method": method, **clusters.inputs},
         (f"a true difference of {effect:g}",
