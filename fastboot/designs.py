@@ -132,6 +132,21 @@ class Design:
         )
         return (sentence,)
 
+    def remarks_on(self, loaded: Sequence[Any], n_rows: int) -> tuple[str, ...]:
+        """Return sentences about the design in these rows, from the loaded key columns."""
+        if not self.strata or self.scheme == "poisson":  # whose counts vary, of one unit too
+            return ()
+        sizes = self.arrange(loaded, n_rows, None).layout.sizes
+        n_lone = int(np.count_nonzero(sizes == 1))
+        if not n_lone:
+            return ()
+        strata = "1 stratum has" if n_lone == 1 else f"{n_lone:,} strata have"
+        sentence = (
+            f"{strata} a single {self.unit}, which every resample draws: such strata add nothing "
+            "to the standard error, which is too small"
+        )
+        return (sentence,)
+
     @property
     def options(self) -> dict[str, str]:
         """What was asked for, by the names of arguments; nothing of what was left out."""

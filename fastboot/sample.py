@@ -92,10 +92,11 @@ class Sample:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the sample."""
+        design = self.design.remarks_on(self._keys, self.n_rows)
         if not self.n_dropped:
-            return ()
+            return design
         were = "was" if self.n_dropped == 1 else "were"
-        return (f"{count(self.n_dropped, 'row')} {were} dropped for a missing value",)
+        return (f"{count(self.n_dropped, 'row')} {were} dropped for a missing value", *design)
 
 
 def few_units(n_units: int, unit: str) -> tuple[str, ...]:

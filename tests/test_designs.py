@@ -679,3 +679,32 @@ def test_error__weights(scores: NDArray[np.float64]) -> None:
     mean = np.average(scores, weights=weights)
     variance = (weights**2 * (scores - mean) ** 2).sum() / weights.sum() ** 2
     assert_standard_error(result, float(variance**0.5), neglected=1 / 60)
+
+
+@pytest.mark.parametrize("n_lone", [0, 1, 3])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_remarks__strata_of_one_unit(n_lone: int, *, grouped: bool) -> None:
+    """A stratum of one unit is the same in all resamples; the variance is that of the others.
+
+    Of strata of n rows the variance of the resampled mean is sum n_h sum (x - mean_h)^2 / n_h / n^2
+    (a closed form), to which strata of one row add 0.
+    """
+    rng = np.random.default_rng(SEED)
+    strata = np.r_[np.repeat([0, 1], 20), 2 + np.arange(n_lone)]
+    x = rng.normal(size=strata.size) + 5.0 * strata
+    if grouped:
+        strata, x = np.repeat(strata, 2), np.repeat(x, 2)
+    groups = np.arange(x.size) // 2 if grouped else None
+    result = fb.bootstrap(x, strata=strata, groups=groups, rng=SEED, n_resamples=4_999)
+    notes = [note for note in result.notes if "strat" in note]
+    unit = "group" if grouped else "row"
+
+    sides, n = x[:: 2 if grouped else 1], x.size // (2 if grouped else 1)
+    spread = sum(20 * sides[start : start + 20].var() for start in (0, 20)) / n**2
+    # The standard deviation of 4,999 replicates is within 1 / sqrt(2 x 4,999) = 1 %; 5 of these.
+    assert result.standard_error == pytest.approx(np.sqrt(spread), rel=0.05)
+    note = (
+        f"{'1 stratum has' if n_lone == 1 else '3 strata have'} a single {unit}, which every "
+        "resample draws: such strata add nothing to the standard error, which is too small"
+    )
+    assert notes == [note] * (n_lone > 0)
