@@ -688,7 +688,7 @@ def test_where__is_said(n_resamples: int) -> None:
     for one in (found, other):
         assert "|where:split == 'test'|" in one.signature()
         assert "|nan_policy:omit|n_dropped:1" in one.signature()
-    assert found.to_dict()["where"] == "split == 'test'"
+    assert found.to_dict()["design"] == other.to_dict()["design"] == "where split == 'test'"
     assert found.to_dict()["columns"] == {"a": "x", "b": "y"}
     assert "where" not in every.summary() + every.signature()
-    assert every.to_dict()["where"] is None
+    assert every.to_dict()["design"] == ""

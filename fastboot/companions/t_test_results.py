@@ -262,6 +262,7 @@ checked for normality."
         """Return every figure, as plain Python values."""
         figures = super().to_dict()
         asked, notes = dict(figures.pop("asked")), figures.pop("notes")
+        where = asked.pop("where", "")
         return figures | {
             "normality": self.normality._asdict(),
             "bootstrap": None if self.bootstrap is None else self.bootstrap.to_dict(),
@@ -273,7 +274,7 @@ checked for normality."
             "effect_size_interval": list(self.effect_size_interval[:2]),
             "tail_change": self.tail_change,
             "verdict": self.verdict,
-            "where": asked.pop("where", None),
+            "design": f"where {where}" if where else "",  # as in answers of resampling
             "columns": asked,
             "notes": notes,
         }
