@@ -299,11 +299,16 @@ def relative_rounding(n_rows: int) -> float:
 
 
 def _sensitivity(estimand: Estimand, units: Units, scale: Floats) -> Floats:
-    """Sum over dense terms of |derivative of the value| x size, by central differences."""
+    """Sum over inexact terms of |derivative of the value| x size, by central differences."""
     step = 2.0**-20  # error of second order: 1e-12 of the derivative
     layout = units.layout
     share = np.diff(layout.cell_offsets) / layout.n_units
-    dense = [i for i, term in enumerate(estimand.terms) if not isinstance(term, Tally)]
+    # A whole number that all units have has an exact sum: the number of rows.
+    dense = [
+        i
+        for i, term in enumerate(estimand.terms)
+        if not isinstance(term, Tally) and not _is_whole(units.places[i].constant)
+    ]
     # All terms moved up, then all moved down, one at a time: a last axis of the sums.
     shape = (layout.n_cells, 2 * len(dense))
     sums = [np.repeat(total[..., None], shape[1], axis=-1) for total in units.totals()]
@@ -316,3 +321,7 @@ def _sensitivity(estimand: Estimand, units: Units, scale: Floats) -> Floats:
     slopes = np.abs(above - below) / (2.0 * step)
     sum_of_slopes: Floats = np.where(np.isfinite(slopes), slopes, scale[..., None]).sum(axis=-1)
     return sum_of_slopes
+
+
+def _is_whole(constant: float | None) -> bool:
+    return constant is not None and constant.is_integer()
