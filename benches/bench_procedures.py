@@ -190,7 +190,7 @@ class MemoryOfColumns:
     unit = "columns"
 
     def setup(self, _: int, procedure: str) -> None:
-        if not Path("/proc/self/status").exists():
+        if not Path("/proc/self/status").exists():  # asv leaves out what cannot be measured here
             raise NotImplementedError("only Linux tells the peak of a process")
         run[procedure](*systems(1_000))  # the fresh process loads code, it does not compile
 

@@ -23,6 +23,7 @@ from fastboot.columns import Keys, Labels
 from fastboot.designs import Arrangement, Design
 from fastboot.engine import Progress
 from fastboot.paths import Replicates, Run
+from fastboot.pieces import Piece, part_of, with_checked, without
 from fastboot.progress import tell_read
 from fastboot.sample import Sample
 from fastboot.statistics.estimand import Question
@@ -39,8 +40,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-# A range of replicates and their values, shape (n_values, n_cells, n_replicates).
-Piece = tuple[range, Floats]
 Facts = Callable[[], Mapping[str, str]]
 
 # Replicates whose time is measured first, and seconds between two stores from then on: what a kill
@@ -50,11 +49,8 @@ _SECONDS = 30.0
 # A part that reads files may take longer for that alone. Parts grow as long as this makes a
 # replicate a tenth quicker: reading is then a ninth of a part at the most.
 _WORTH = 0.9
-# Known replicates that are computed again, to see that nothing has changed. Resamples of ten units
-# of 0 and 1 have one mean in five: by accident all agree with probability 1e-11.
-_CHECKED = 16
-# Of the largest of them, how far they may be off where another processor summed in another order.
-# Estimates are compared to 12 digits; a difference of two like ones loses three.
+# Of the largest of some replicates, how far they may be off where another processor summed in
+# another order. Estimates are compared to 12 digits; a difference of two like ones loses three.
 _NEAR = 1e-9
 # Estimates in words; of more a digest. Their last digits may depend on the processor.
 _LISTED = 12
@@ -290,8 +286,8 @@ def kept(
         return draw(run)
     store = run.keeping.opened(name, estimates, facts)
     n = run.n_resamples
-    known = [_some(piece, range(n)) for piece in store.finished() if piece[0].start < n]
-    pieces, ranges, twice = _with_checked(known, store.missing(n), n)
+    known = [part_of(piece, range(n)) for piece in store.finished() if piece[0].start < n]
+    pieces, ranges, twice = with_checked(known, store.missing(n), n)
     done = n - sum(map(len, ranges))
     if done and run.progress is not None:
         run.progress(done, n)
@@ -306,71 +302,17 @@ def kept(
             if found.path == "enumeration":  # all there are, whatever was asked for
                 return found
             drawn = part, found.values
-            common, again = _some(drawn, twice[0])
-            if common and not store.agree(_some(twice, common)[1], again):
+            common, again = part_of(drawn, twice[0])
+            if common and not store.agree(part_of(twice, common)[1], again):
                 raise ValueError(store.contradiction)
-            for own in _without(part, twice[0]):
-                store.store(own, _some(drawn, own)[1])
+            for own in without(part, twice[0]):
+                store.store(own, part_of(drawn, own)[1])
             pieces.append(drawn)
             step, rate = _next(len(part), step, time.perf_counter() - began, rate)
             path, start, done = found.path, part.stop, done + len(part)
     pieces.sort(key=lambda piece: piece[0].start)
     values = np.concatenate([values for _, values in pieces], axis=2)
     return Replicates(values, path)
-
-
-def _with_checked(
-    known: Sequence[Piece], missing: Sequence[range], n: int
-) -> tuple[list[Piece], list[range], Piece]:
-    """Have some known replicates computed again, beside what is missing: no pass of its own.
-
-    Parameters
-    ----------
-    known
-        Disjoint, in order.
-    missing
-        All others up to n.
-    n
-        Replicates of the run.
-
-    Returns
-    -------
-    kept, ranges, twice
-        What stays, what is to be computed, and the known replicates that are in it.
-    """
-    if not known:
-        return [], list(missing), (range(0), np.empty((0, 0, 0)))
-    ends = {gap.start for gap in missing} or {n}
-    place = next((place for place, (own, _) in enumerate(known) if own.stop in ends), 0)
-    own = known[place][0]
-    if own.stop in ends:
-        checked = range(max(own.start, own.stop - _CHECKED), own.stop)
-    else:  # only before it something is missing
-        checked = range(own.start, min(own.stop, own.start + _CHECKED))
-    behind = next((gap for gap in missing if gap.start == checked.stop), range(0))
-    # The first to be computed, before anything is stored.
-    ranges = [range(checked.start, max(checked.stop, behind.stop))]
-    ranges += [gap for gap in missing if gap != behind]
-    kept = [*known[:place], *known[place + 1 :]]
-    kept += [_some(known[place], rest) for rest in _without(own, checked)]
-    return kept, ranges, _some(known[place], checked)
-
-
-def _some(piece: Piece, wanted: range) -> Piece:
-    """Return the part of a piece that lies in a range."""
-    own, values = piece
-    start = min(max(own.start, wanted.start), own.stop)
-    stop = max(start, min(own.stop, wanted.stop))
-    return range(start, stop), values[:, :, start - own.start : stop - own.start]
-
-
-def _without(own: range, other: range) -> list[range]:
-    """Return what of a range lies before another, and behind it."""
-    if not other:
-        return [own]
-    before = range(own.start, min(own.stop, other.start))
-    behind = range(max(own.start, other.stop), own.stop)
-    return [one for one in (before, behind) if one]
 
 
 def _next(n_done: int, step: int, seconds: float, before: float) -> tuple[int, float]:

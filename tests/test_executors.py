@@ -342,7 +342,10 @@ def test_executor__shut_down(folder: str) -> None:
     """Neither a run nor its extension can do without."""
     with ThreadPoolExecutor(1) as pool:
         result = fb.bootstrap("a", data=folder, executor=pool, **OPTIONS)
-    message = r"^`executor` has been shut down; .*extended on the executor of its call, or on "
+    message = (
+        r"^`executor` has been shut down; .*extended on the executor of its call, or on that of "
+        r"extend\(n_resamples, executor\)\)$"
+    )
     with pytest.raises(RuntimeError, match=message):
         result.extend(50)
 

@@ -559,6 +559,7 @@ def test_progress__across_parts(place: str, data: Any, tmp_path: Path) -> None:
     assert second[0] == (100 - 16, 200)
     assert second[-1] == (200, 200)
     third = told(200)
+    assert third == sorted(third)
     assert third[0] == (200 - 16, 200)
     assert third[-1] == (200, 200)
 
