@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastboot.kernels.blocks import fill_block_weights, fill_stationary_weights
+from fastboot.kernels.blocks import fill_block_weights, fill_stationary_weights, log_of_continuing
 from fastboot.kernels.crossed import fill_crossed_weights
 from fastboot.kernels.exponential import fill_exponential_weights
 from fastboot.kernels.nested import fill_nested_weights
@@ -108,7 +108,8 @@ class Stationary(_Filler):
     param_names = ("mean rows per block",)
 
     def filler(self, length: int) -> Callable[[int, np.ndarray], None]:
-        return lambda first, weights: fill_stationary_weights(float(length), first, *KEY, weights)
+        law = float(length), log_of_continuing(length)
+        return lambda first, weights: fill_stationary_weights(*law, first, *KEY, weights)
 
 
 class BlockPeers:
@@ -129,7 +130,8 @@ class BlockPeers:
 
         def fill(first: int) -> None:
             if name == "Stationary":
-                fill_stationary_weights(float(length), first, *KEY, weights)
+                law = float(length), log_of_continuing(length)
+                fill_stationary_weights(*law, first, *KEY, weights)
             else:
                 fill_block_weights(length, name == "CircularBlock", first, *KEY, weights)
 

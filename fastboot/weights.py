@@ -223,12 +223,17 @@ class Blocks:
 
     def fill(self, first: int, weights: Floats) -> None:
         """Overwrite the weights."""
-        from fastboot.kernels.blocks import fill_block_weights, fill_stationary_weights
+        from fastboot.kernels.blocks import (
+            fill_block_weights,
+            fill_stationary_weights,
+            log_of_continuing,
+        )
 
         for (start, stop), key in zip(self._parts, self._keys, strict=True):
             part = np.empty((len(weights), int(stop - start)))
             if self.path == "stationary":
-                fill_stationary_weights(float(self._length), first, *key, part)
+                mean = float(self._length)
+                fill_stationary_weights(mean, log_of_continuing(mean), first, *key, part)
             else:
                 length = min(int(self._length), part.shape[1])
                 fill_block_weights(length, self.path == "circular", first, *key, part)

@@ -18,7 +18,7 @@ from statistical import assert_same_distribution, assert_same_law
 
 from fastboot import reference
 from fastboot.compiler import kernel
-from fastboot.kernels.blocks import fill_block_weights, fill_stationary_weights
+from fastboot.kernels.blocks import fill_block_weights, fill_stationary_weights, log_of_continuing
 from fastboot.kernels.crossed import fill_crossed_weights
 from fastboot.kernels.exponential import fill_exponential_weights
 from fastboot.kernels.nested import fill_nested_weights
@@ -134,7 +134,7 @@ def stationary(mean_length: float) -> Scheme:
     """Blocks of geometric length."""
     return Scheme(
         lambda first, seed, weights: fill_stationary_weights(
-            mean_length, first, *words(seed), weights
+            mean_length, log_of_continuing(mean_length), first, *words(seed), weights
         ),
         lambda n, seed, r: counts(reference.stationary_rows(n, mean_length, seed, r), n),
     )
@@ -378,7 +378,7 @@ def test_stationary__markov(mean_length: float) -> None:
         return math.prod([1.0 / n, *(jump / n + (1.0 - jump) * on for on in goes_on)])
 
     weights = np.empty((100_000, n))
-    fill_stationary_weights(mean_length, 0, *words(6), weights)
+    fill_stationary_weights(mean_length, log_of_continuing(mean_length), 0, *words(6), weights)
     outcomes = [(counts(rows, n), probability(rows)) for rows in product(range(n), repeat=n)]
     assert_law_of_weights(weights, outcomes, detects=0.015)
 

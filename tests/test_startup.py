@@ -119,6 +119,32 @@ def test_pieces__called_from_python(tmp_path: Path) -> None:
     assert 2 * line == python(PIECE, tmp_path)
 
 
+def test_pieces__of_the_same_types(tmp_path: Path) -> None:
+    """A kernel calls the piece it names, not another that takes and returns the same types."""
+    script = """
+import numpy as np
+from fastboot.compiler import exact, inlined, kernel
+
+@exact
+def double(x):
+    return 2.0 * x
+
+@inlined
+def triple(x):
+    return 3.0 * x
+
+@kernel
+def both(x, out):
+    out[0] = double(x)
+    out[1] = triple(x)
+
+out = np.empty(2)
+both(1.0, out)
+print(*out)
+"""
+    assert python(script, tmp_path) == "2.0 3.0\n"
+
+
 def test_first_call__warm_cache_compiles_nothing(tmp_path: Path) -> None:
     """In the next process the kernel is loaded: nothing is compiled, no file is written."""
     watched(SMALL_JOB, tmp_path)

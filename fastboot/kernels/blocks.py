@@ -8,15 +8,16 @@ are uniform and independent; n rows are drawn in all, so the last block is cut.
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 
 from fastboot.compiler import exact, inlined, kernel
-from fastboot.kernels.arithmetic import log_complement, logarithm
 from fastboot.kernels.exponential import minus_log_uniform
 from fastboot.kernels.philox import LENGTHS, STARTS, fill_positions
 from fastboot.kernels.places import BUFFER, place
 
-__all__ = ["fill_block_weights", "fill_stationary_weights"]
+__all__ = ["fill_block_weights", "fill_stationary_weights", "log_of_continuing"]
 
 
 @inlined
@@ -104,30 +105,32 @@ def fill_block_weights(length, circular, first, key_0, key_1, weights):
         _accumulate(weights[r])
 
 
-@exact
-def _log_of_continuing(mean_length):
-    """Log of the probability 1 - 1 / mean_length that a block goes on; 1 row is always a block."""
-    end = 1.0 / mean_length
-    if end <= 0.5:
-        return log_complement(end)
-    return logarithm(1.0 - end) if end < 1.0 else -np.inf
+def log_of_continuing(mean_length: float) -> float:
+    """Log of the probability 1 - 1 / mean_length that a block goes on; 1 row is always a block.
+
+    Rounded once, from 50 digits, so the same on every machine; the C library's is not. In Python:
+    it is needed once, and takes 0.15 s to compile.
+    """
+    # From 2^85 on every length is 1 or, as -log(u) >= 2^-53, more than the 2^32 rows there may be.
+    with localcontext(prec=50):
+        return float((1 - 1 / Decimal(min(mean_length, 2.0**100))).ln())
 
 
 @exact
-def _geometric(minus_log_u, log_of_continuing, longest):
+def _geometric(minus_log_u, minus_log_q, longest):
     """Rows of a block, by inversion: 1 + floor(log(u) / log(q)) exceeds k where u <= q^k."""
-    return 1 + np.int64(min(minus_log_u / -log_of_continuing, longest))
+    return 1 + np.int64(min(minus_log_u / minus_log_q, longest))
 
 
 @kernel
-def fill_stationary_weights(mean_length, first, key_0, key_1, weights):
+def fill_stationary_weights(mean_length, log_q, first, key_0, key_1, weights):
     """Blocks of geometric length for consecutive replicates; they go on at the first row.
 
     mean_length : float, finite, at least 1
+    log_q : float, its `log_of_continuing`
     weights : shape (n_replicates, n_rows), float64, overwritten; n_rows at most 2**32
     """
     n_rows = weights.shape[1]
-    log_of_continuing = _log_of_continuing(mean_length)
     longest = float(n_rows)
     words = np.empty((BUFFER // 2, 4), np.uint32)
     starts = np.empty(BUFFER, np.int64)
@@ -147,8 +150,8 @@ def fill_stationary_weights(mean_length, first, key_0, key_1, weights):
             for i in range(n_blocks // 2):
                 even = minus_log_uniform(words[i, 0], words[i, 1])
                 odd = minus_log_uniform(words[i, 2], words[i, 3])
-                lengths[2 * i] = _geometric(even, log_of_continuing, longest)
-                lengths[2 * i + 1] = _geometric(odd, log_of_continuing, longest)
+                lengths[2 * i] = _geometric(even, -log_q, longest)
+                lengths[2 * i + 1] = _geometric(odd, -log_q, longest)
             for i in range(n_blocks):
                 length = min(int(lengths[i]), left)
                 _mark_block(starts[i], length, row)
