@@ -36,14 +36,17 @@ class Table(NamedTuple):
         Names of all columns, in order; a name may occur twice.
     read
         From a list of names to an object that gives the values of each by ``[name]``.
+    nearest
+        From a name that is not there to what a message says of those that are; None: the names.
     """
 
     names: list[str]
     read: Callable[[list[str]], Any]
+    nearest: Callable[[str], str] | None = None
 
     def names_near(self, name: str) -> str:
-        """Return the names for a message, those spelt like `name` first."""
-        return names_near(name, self.names)
+        """Return the names for a message, those spelt like `name` first, and where it may be."""
+        return names_near(name, self.names) if self.nearest is None else self.nearest(name)
 
 
 def open_table(data: Any) -> Table:
@@ -76,7 +79,7 @@ def open_table(data: Any) -> Table:
         return _explained(_dataset, data, "`data`")
     source = open_source(data)
     if source is not None:
-        return Table(source.names, source.read)
+        return Table(source.names, source.read, source.names_near)
     if hasattr(data, "__arrow_c_stream__"):
         return _explained(_stream, data, "`data`")
     raise TypeError(
@@ -122,7 +125,7 @@ def filtered(table: Table, where: Any) -> Table:
             raise ValueError("`where` keeps no row of `data`; give a filter that some rows pass.")
         return {name: _kept(name, found[name], mask) for name in wanted}
 
-    return Table(table.names, read)
+    return table._replace(read=read)
 
 
 def _mask(expression: Any, columns: dict[str, Any], names: list[str]) -> Any:
@@ -195,13 +198,13 @@ def _in_memory(data: Any) -> Table | None:
 def _explained(open_source: Callable[[Any], Table], source: Any, shown: str) -> Table:
     """Open a source whose errors, now and when it is read, become a sentence about it."""
     with reading(shown):
-        names, read = open_source(source)
+        table = open_source(source)
 
     def read_or_explain(wanted: list[str]) -> Any:
         with reading(shown):
-            return read(wanted)
+            return table.read(wanted)
 
-    return Table(names, read_or_explain)
+    return table._replace(read=read_or_explain)
 
 
 def _dataset(dataset: Any) -> Table:

@@ -11,6 +11,7 @@ import pyarrow.dataset
 import pytest
 from sourced import source_of, write
 
+import fastboot as fb
 from fastboot.columns import Column, load
 from fastboot.files import open_table
 from fastboot.sources.opening import open_source
@@ -148,6 +149,11 @@ def test_files__folders_that_name_values(
         open_source(data, where)
     with pytest.raises(ValueError, match=r"no column 'plit' in data; there are: x\.$"):
         source_of(data).check(["plit"])
+    # A median is of rows in memory.
+    with pytest.raises(ValueError, match=f"^`values`: {re.escape(message)}$"):
+        fb.bootstrap(fb.median("split"), data=data)
+    with pytest.raises(ValueError, match=f"^`where`: {re.escape(message)}$"):
+        fb.bootstrap(fb.median("x"), data=data, where=where)
     given = pyarrow.dataset.dataset("runs", partitioning="hive")
     assert source_of(given, where).read(["x"])["x"].to_pylist() == [1]
 
