@@ -92,11 +92,16 @@ class Sample:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the sample."""
-        design = self.design.remarks_on(self._keys, self.n_rows)
         if not self.n_dropped:
-            return design
+            return self.design_remarks
         were = "was" if self.n_dropped == 1 else "were"
-        return (f"{count(self.n_dropped, 'row')} {were} dropped for a missing value", *design)
+        dropped = f"{count(self.n_dropped, 'row')} {were} dropped for a missing value"
+        return (dropped, *self.design_remarks)
+
+    @property
+    def design_remarks(self) -> tuple[str, ...]:
+        """Sentences about the design in these rows."""
+        return self.design.remarks_on(self._keys, self.n_rows)
 
 
 def few_units(n_units: int, unit: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -210,18 +210,43 @@ def unpaired_bootstrap(
     def answer(cells: Slices | None) -> tuple[Answer, Mapping[str, NDArray[Any]]]:
         return _answer(questions, samples, run, sliced=cells is not None, method=method)
 
-    together = replace(
-        samples.a,
+    together = _Together(
+        bounds=samples.a.bounds,
         n_rows=samples.a.n_rows + samples.b.n_rows,
         n_dropped=samples.a.n_dropped + samples.b.n_dropped,
+        factors=None,
+        slices=samples.a.slices,
         design=designs.a.beside(designs.b),
         weights=both_words(both("weights", weights)),
-        _keys=(),  # a's
+        _keys=(),
+        parts=samples,
     )
     result: UnpairedBootstrapResult | Table[UnpairedBootstrapResult] = report(
         UnpairedBootstrapResult, first.names, questions, together, answer, common, started
     )
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Together(Sample):
+    """What is said of both samples; each is drawn by itself.
+
+    Attributes
+    ----------
+    parts
+        The samples.
+    """
+
+    parts: Both = field(kw_only=True)
+
+    @property
+    def design_remarks(self) -> tuple[str, ...]:
+        """Sentences about the design in each sample."""
+        return tuple(
+            f"sample {side}: {sentence}"
+            for side, part in zip("ab", self.parts, strict=True)
+            for sentence in part.design_remarks
+        )
 
 
 def _labelled_alike(samples: Both, places: Sequence[int], *, may_be_nan: bool) -> Both:

@@ -319,6 +319,23 @@ def test_acceleration__leave_one_out(
     assert result.confidence_interval.method == "bca"
 
 
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_remarks__strata_of_one_unit(side: str) -> None:
+    """They are named in the sample that has them."""
+    several, one = ["x", "x", "y", "y"], ["x", "x", "x", "y"]
+    strata = (one, several) if side == "a" else (several, one)
+
+    result = fb.unpaired_bootstrap(
+        [1.0, 2.0, 4.0, 7.0], [2.0, 3.0, 3.0, 5.0], strata=strata, rng=0, n_resamples=99
+    )
+
+    note = (
+        f"sample {side}: 1 stratum has a single row, which every resample draws: such strata add "
+        "nothing to the standard error, which is too small"
+    )
+    assert [note] == [each for each in result.notes if "strat" in each]
+
+
 def test_acceleration__strata(rng: np.random.Generator) -> None:
     """With strata in each sample."""
     a, b = rng.exponential(size=40), rng.exponential(size=25)
