@@ -9,6 +9,7 @@ import html
 import json
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from numbers import Real
@@ -29,6 +30,7 @@ __all__ = [
     "html_table",
     "interval_name",
     "label",
+    "made_by",
     "note_lines",
     "short",
     "shown_pvalue",
@@ -100,6 +102,12 @@ def shown_pvalue(value: float) -> str:
 def sided(alternative: str) -> str:
     """Return "two-sided", or "one-sided (less)"."""
     return alternative if alternative == "two-sided" else f"one-sided ({alternative})"
+
+
+def made_by(procedure: str) -> dict[str, str]:
+    """Return what every signature starts with: the version, and the procedure."""
+    # The package itself stands above all its modules, so none imports it.
+    return {"fastboot": vars(sys.modules["fastboot"])["__version__"], "procedure": procedure}
 
 
 def signature_line(parts: Mapping[str, Any]) -> str:

@@ -7,7 +7,6 @@ a finished result (`interval`, `test`) without resampling again.
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -27,6 +26,7 @@ from fastboot.rendering import (
     count,
     html_table,
     interval_name,
+    made_by,
     short,
     signature_line,
     to_json,
@@ -416,9 +416,7 @@ class Result(Tabular):
     def _signature(self) -> dict[str, Any]:
         """Return the keys and values of `signature`."""
         parts = {
-            # The package itself stands above all its modules, so none imports it.
-            "fastboot": vars(sys.modules["fastboot"])["__version__"],
-            "procedure": self._procedure,
+            **made_by(self._procedure),
             **dict(self.asked),
             "n_resamples": self.n_resamples,
             "seed": self.seed,

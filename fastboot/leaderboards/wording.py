@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from fastboot.extension import Again
 from fastboot.intervals import interval
 from fastboot.leaderboards.boards import Board
 from fastboot.leaderboards.corrections import LEVEL_ROUNDING
-from fastboot.rendering import beside, bracketed, count, short, signature_line
+from fastboot.rendering import beside, bracketed, count, made_by, short, signature_line
 
 __all__ = ["Worded"]
 
@@ -225,9 +224,7 @@ class Worded:
         down = {"lower_is_better": f"[{','.join(dict.fromkeys(lower))}]"} if lower else {}
         return signature_line(
             {
-                # The package itself stands above all its modules, so none imports it.
-                "fastboot": vars(sys.modules["fastboot"])["__version__"],
-                "procedure": "compare",
+                **made_by("compare"),
                 **dict(self.asked),
                 **down,
                 "test": self.test,
