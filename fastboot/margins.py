@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -44,6 +45,8 @@ class Verdict(Report):
         Of the limits.
     note
         Why nothing can be shown, where that is so; else empty.
+    asked
+        What the signature of the result says that is judged, for that of the verdict.
     """
 
     passed: bool
@@ -57,6 +60,7 @@ class Verdict(Report):
     higher_is_better: bool
     method: str
     note: str = ""
+    asked: tuple[tuple[str, Any], ...] = ()
 
     def __bool__(self) -> bool:
         return self.passed
@@ -64,6 +68,7 @@ class Verdict(Report):
     def to_dict(self) -> dict[str, Any]:
         """Return every figure, as plain Python values."""
         figures = asdict(self)
+        del figures["asked"]  # of `signature`
         return {"kind": "Verdict", "test": figures.pop("kind"), **figures}
 
     def summary(self) -> str:
@@ -75,6 +80,15 @@ class Verdict(Report):
         if self.note:
             return f"{words}, but nothing is shown by it: {self.note}."
         return f"{words}, one-sided {100 * (1 - self.alpha):g}% {self.method} {self._limits()}."
+
+    def _signature(self) -> dict[str, Any]:
+        return {
+            **dict(self.asked),
+            "kind": self.kind,
+            "margin": self.margin,
+            "alpha": self.alpha,
+            "higher_is_better": self.higher_is_better,
+        }
 
     def __repr__(self) -> str:
         width = width_of(self.low, self.high)
@@ -139,6 +153,7 @@ def judge(
     alpha: float,
     higher_is_better: bool,
     note: str = "",
+    asked: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Return the verdict on a difference.
 
@@ -157,6 +172,8 @@ def judge(
         See :class:`Verdict`.
     note
         Why the limits say nothing, where that is so: then neither side is shown.
+    asked
+        Keys and values of the signature of the result that the limits are of.
     """
     lower, upper = low.low, high.high
     worst, best = (lower, upper) if higher_is_better else (-upper, -lower)
@@ -177,4 +194,5 @@ def judge(
         higher_is_better=higher_is_better,
         method=low.method,
         note=note,
+        asked=tuple((asked or {}).items()),
     )

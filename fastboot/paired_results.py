@@ -142,8 +142,11 @@ class _Comparison(Result, ABC):
         --------
         >>> import fastboot as fb
         >>> result = fb.paired_bootstrap([3, 1, 2, 4] * 9, [3, 1, 2, 3] * 9, rng=0)
-        >>> result.verdict(0.1, kind="non-inferiority").passed
+        >>> verdict = result.verdict(0.1, kind="non-inferiority")
+        >>> verdict.passed
         True
+        >>> verdict.signature().removeprefix(result.signature())
+        '|kind:non-inferiority|margin:0.1|alpha:0.05|higher_is_better:True'
         """
         kind, margin, alpha = check_margin(kind, margin, alpha)
         n_drawn = dict(self.asked).get("n_drawn")
@@ -161,6 +164,7 @@ class _Comparison(Result, ABC):
             alpha=alpha,
             higher_is_better=check_flag("higher_is_better", higher_is_better),
             note=self._unshown(),
+            asked=self._signature(),
         )
 
     def _unshown(self) -> str:

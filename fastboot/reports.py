@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from fastboot.rendering import html_table, to_json
+from fastboot.rendering import html_table, signature_line, to_json
 
 __all__ = ["Report"]
 
@@ -20,6 +20,25 @@ class Report(ABC):
     @abstractmethod
     def summary(self) -> str:
         """Return a sentence for a paper."""
+
+    @abstractmethod
+    def _signature(self) -> dict[str, Any]:
+        """Return the keys and values of `signature`."""
+
+    def signature(self) -> str:
+        """Return one line to quote beside a number: what must be known to reproduce it.
+
+        ``key:value|key:value``, in a fixed order; keys are names of arguments and attributes. See
+        :meth:`Result.signature`.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> result = fb.sign_test([3, 1, 2, 4], [1, 1, 0, 2], alternative="greater")
+        >>> result.signature().split("|")[1:4]
+        ['procedure:sign_test', 'a:[3,1,2,4]', 'b:[1,1,0,2]']
+        """
+        return signature_line(self._signature())
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -451,6 +451,27 @@ def test_corrected_t__words() -> None:
     assert result.to_dict()["confidence_interval_method"] == "corrected t"
 
 
+def test_corrected_t__signature() -> None:
+    """The line names the columns, the sizes of the folds and every setting."""
+    table = {"x": [1, 2, 3, 6], "y": [0, 1, 0, 1], "hole": [1, None, 0, 1]}
+
+    def signed(a: str = "x", b: str = "y", **options: Any) -> str:
+        sizes: dict[str, Any] = {"n_train": 4, "n_test": 1}
+        return corrected_t_test(a, b, data=table, **sizes | options).signature()
+
+    assert signed(alternative="less", confidence_level=0.9) == (
+        f"fastboot:{fb.__version__}|procedure:corrected_t_test|a:x|b:y|method:corrected t|"
+        "confidence_level:0.9|alternative:less|test_ratio:0.25|n_rows:4"
+    )
+    assert signed(b="hole", nan_policy="omit").endswith("|n_rows:3|nan_policy:omit|n_dropped:1")
+    different = [
+        signed(), signed("y", "x"), signed(n_test=2), signed(confidence_level=0.9),
+        signed(alternative="greater"), signed(alternative="less"),
+        signed(b="hole", nan_policy="omit"),
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)
+
+
 # 5x2 cross-validation
 
 
@@ -522,3 +543,15 @@ def test_five_by_two__words() -> None:
     )
     assert repr(result) == "FiveByTwoResult(1, F=1.6, p = 0.315)"
     assert result.to_dict()["kind"] == "FiveByTwoResult"
+
+
+def test_five_by_two__signature() -> None:
+    """There is nothing to set: the line names the columns."""
+    table = {"x": range(10), "y": [1.0, 3.0] * 5}
+    signature = five_by_two_cv_test("x", "y", data=table).signature()
+
+    assert signature == (
+        f"fastboot:{fb.__version__}|procedure:five_by_two_cv_test|a:x|b:y|alternative:two-sided|"
+        "n_rows:10"
+    )
+    assert signature != five_by_two_cv_test("y", "x", data=table).signature()

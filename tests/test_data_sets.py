@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import json
 import math
@@ -216,6 +217,62 @@ def test_summaries__say_what_was_done() -> None:
     )
     assert repr(combine_pvalues(DROR)) == "CombinedPValue(fisher: p = 0.00102, n_data_sets=6)"
     assert repr(replicability(DROR)) == "Replicability(at least 1 of 6, bonferroni, alpha=0.05)"
+
+
+def test_combine__signature() -> None:
+    """The line has the p-values and names every setting; what differs in one has another."""
+
+    def signed(values: Any = (0.1, 0.2), **options: Any) -> str:
+        return combine_pvalues(values, **options).signature()
+
+    start = f"fastboot:{fb.__version__}|procedure:combine_pvalues"
+    assert signed({"news": 0.1, "1": 0.2}, method="stouffer", weights=[1, 2]) == (
+        f"{start}|data_sets:[news,'1']|pvalues:[0.1,0.2]|weights:[1.0,2.0]|method:stouffer|"
+        "n_data_sets:2"
+    )
+    assert signed([TWO_SIDED, TWO_SIDED]) == (
+        f"{start}|data_sets:[0,1]|pvalues:[{TWO_SIDED.pvalue},{TWO_SIDED.pvalue}]|method:fisher|"
+        "alternative:two-sided|n_data_sets:2"
+    )
+    dropped = signed([0.1, math.nan], nan_policy="omit")
+    assert dropped.endswith("|method:fisher|n_data_sets:1|nan_policy:omit|n_dropped:1")
+    equal = signed(method="stouffer", weights=[3, 3])
+    assert "|weights:equal|" in equal
+    assert equal == signed(method="stouffer")
+    different = [
+        signed(), signed((0.2, 0.1)), signed({"x": 0.1, "y": 0.2}), equal, dropped, signed([0.1]),
+        signed(method="stouffer", weights=[1, 2]), signed(method="stouffer", weights=[2, 1]),
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)
+
+
+def test_replicability__signature() -> None:
+    """The line has the p-values and names every setting; what differs in one has another."""
+
+    def signed(values: Any = (0.1, 0.2), **options: Any) -> str:
+        return replicability(values, **options).signature()
+
+    assert signed({"news": 0.1, "web": 0.2}, alpha=0.1, method="fisher") == (
+        f"fastboot:{fb.__version__}|procedure:replicability|data_sets:[news,web]|"
+        "pvalues:[0.1,0.2]|method:fisher|alpha:0.1|n_data_sets:2"
+    )
+    dropped = signed([0.1, math.nan], nan_policy="omit")
+    assert dropped.endswith("|n_data_sets:1|nan_policy:omit|n_dropped:1")
+    different = [
+        signed(), signed((0.2, 0.1)), signed({"x": 0.1, "y": 0.2}), signed(alpha=0.1),
+        signed(method="fisher"), dropped, signed([0.1]),
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)
+
+
+@pytest.mark.parametrize("function", [combine_pvalues, replicability])
+def test_names__of_several_parts(function: Any) -> None:
+    """Data sets named by tuples, as slices by two columns are, or by dates, keep their names."""
+    values = {("news", 1): 0.001, ("news", 2): 0.5, dt.date(2026, 1, 2): 0.5}
+    result = function(values)
+
+    assert result.data_sets == tuple(values)
+    assert "data_sets:[\"('news', 1)\",\"('news', 2)\",'2026-01-02']|" in result.signature()
 
 
 ONE_SIDED = fb.paired_bootstrap([1, 0, 1], [0, 0, 1], alternative="greater", rng=0)

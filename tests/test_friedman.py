@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 from statistical import assert_rate
 
+import fastboot as fb
 from fastboot.companions.friedman import friedman_test
 
 # Demsar (2006), table 6: AUC of C4.5 and three ways to tune it on 14 data sets. On "voting" the
@@ -205,6 +206,36 @@ def test_words() -> None:
     assert small.critical_difference == small.nemenyi()
     assert small.notes == ("chi-squared and F are rough for 2 data sets and 3 systems",)
     assert list(small.to_columns()) == ["system", "mean_rank", "difference"]
+
+
+def test_signature() -> None:
+    """The line names the columns and every setting; what differs in one has another."""
+    table = {"x": [0.1, 0.2, 0.3], "y": [0.3, 0.2, 0.1], "z": [0.2, 0.2, math.nan]}
+
+    def signed(scores: Any = ("x", "y"), **options: Any) -> str:
+        return friedman_test(scores, data=table, **options).signature()
+
+    settings: dict[str, Any] = {
+        "control": "y",
+        "higher_is_better": False,
+        "correct_ties": False,
+        "alpha": 0.1,
+    }
+    said = "|control:y|higher_is_better:False|correct_ties:False|alpha:0.1|"
+    assert signed(**settings) == (
+        f"fastboot:{fb.__version__}|procedure:friedman_test|scores:[x,y]{said}n_systems:2|"
+        "n_data_sets:3"
+    )
+    assert {name: friedman_test(["x", "y"], data=table, **settings).to_dict()[name]
+            for name in settings} == settings  # fmt: skip
+    assert "|scores:{C4.5=values,C4.5+m=values," in friedman_test(SCORES).signature()
+    dropped = signed(("x", "z"), nan_policy="omit")
+    assert dropped.endswith("|n_systems:2|n_data_sets:2|nan_policy:omit|n_dropped:1")
+    different = [
+        signed(), signed(("y", "x")), signed({"new": "x", "y": "y"}), dropped,
+        *(signed(**{name: value}) for name, value in settings.items()),
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)
 
 
 @pytest.mark.parametrize(

@@ -294,6 +294,25 @@ def test_repr_and_json() -> None:
     }
 
 
+def test_signature(pair: np.ndarray) -> None:
+    """The line of the result, and then what the verdict was asked for."""
+    result = fb.paired_bootstrap(*pair, n_resamples=99, rng=0)
+    calls: list[dict[str, Any]] = [
+        {}, {"margin": 0.1}, {"alpha": 0.1}, {"higher_is_better": False},
+        {"margin": 0.1, "kind": "non-inferiority"}, {"margin": 0.1, "kind": "equivalence"},
+    ]  # fmt: skip
+    signatures = [result.verdict(**call).signature() for call in calls]
+
+    assert signatures[4] == (
+        f"{result.signature()}|kind:non-inferiority|margin:0.1|alpha:0.05|higher_is_better:True"
+    )
+    assert len(set(signatures)) == len(signatures)
+    other = fb.paired_bootstrap(*pair, n_resamples=99, rng=1)
+    assert other.verdict().signature() != signatures[0]
+    slices = fb.paired_bootstrap(*pair, by=np.arange(N_ROWS) % 2, n_resamples=99, rng=0)
+    assert "|slice:1|" in slices[1].verdict().signature()
+
+
 @pytest.mark.parametrize(
     "options,error,words",
     [

@@ -261,3 +261,28 @@ def test_result__words() -> None:
     assert figures["confidence_interval_method"] == "bonett-price"
     assert figures["odds_ratio_interval"] == list(result.odds_ratio_interval[:2])
     assert "one-sided (a > b) p = " in pairs(CAVO, alternative="greater").summary()
+
+
+def test_result__signature() -> None:
+    """The line names the columns and every setting; whatever differs in one has another."""
+    table = {"x": [1, 0, 1], "y": [0, 1, 1], "right": [1, 1, 1], "hole": [1, None, 0]}
+
+    def signed(a: str = "x", b: str = "y", **options: Any) -> str:
+        return mcnemar(a, b, data=table, **options).signature()
+
+    test = "|exact:True|odds_ratio_interval_method:clopper-pearson"
+    assert signed(gold="right", alternative="less", confidence_level=0.9) == (
+        f"fastboot:{fb.__version__}|procedure:mcnemar|a:x|b:y|gold:right|method:bonett-price|"
+        f"confidence_level:0.9|alternative:less{test}|n_rows:3"
+    )
+    assert signed(b="hole", nan_policy="omit").endswith(
+        f"|b:hole|method:bonett-price|confidence_level:0.95|alternative:two-sided{test}|n_rows:2|"
+        "nan_policy:omit|n_dropped:1"
+    )
+    assert signed(nan_policy="omit") == signed()
+    different = [
+        signed(), signed("y", "x"), signed(gold="right"), signed(confidence_level=0.9),
+        signed(alternative="greater"), signed(alternative="less"), pairs(CAVO).signature(),
+        signed(b="hole", nan_policy="omit"),
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)

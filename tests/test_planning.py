@@ -424,6 +424,68 @@ def test_words() -> None:
     assert "(99 experiments drawn, seed 3; Monte Carlo standard error" in pilot.summary()
 
 
+HALF_WIDTH: dict[str, Any] = {"half_width": 0.1, "cluster_size": 4, "icc": 0.1}
+MCNEMAR: dict[str, Any] = {"effect": 0.2, "discordance": 0.3, "cluster_size": 4, "icc": 0.1}
+
+
+@pytest.mark.parametrize(
+    "function,usual,others,said",
+    [
+        (sample_size, HALF_WIDTH,
+         [{"half_width": 0.2}, {"proportion": 0.4}, {"method": "wilson"}, {"std": 0.5},
+          {"confidence_level": 0.9}, {"cluster_size": 5}, {"icc": 0.2}],
+         ("half_width:0.1|proportion:0.5|confidence_level:0.95|method:normal|cluster_size:4|"
+          "icc:0.1")),
+        (sample_size, {"half_width": 0.1, "std": 0.5}, [{"std": 0.4}, {"confidence_level": 0.9}],
+         "half_width:0.1|std:0.5|confidence_level:0.95"),
+        (sample_size, MCNEMAR,
+         [{"effect": 0.1}, {"discordance": 0.4}, {"alpha": 0.1}, {"alternative": "greater"},
+          {"method": "connor"}, {"power": 0.9}, {"cluster_size": 5}, {"icc": 0.2}],
+         ("power:0.8|effect:0.2|discordance:0.3|alpha:0.05|alternative:two-sided|method:exact|"
+          "cluster_size:4|icc:0.1")),
+        (power, MCNEMAR | {"n_items": 40},
+         [{"effect": 0.1}, {"discordance": 0.4}, {"alpha": 0.1}, {"alternative": "greater"},
+          {"method": "connor"}, {"n_items": 80}, {"cluster_size": 5}, {"icc": 0.2}],
+         ("effect:0.2|discordance:0.3|alpha:0.05|alternative:two-sided|method:exact|"
+          "cluster_size:4|icc:0.1|n_items:40")),
+        (power, {"effect": 0.2, "std_of_difference": 0.5, "n_items": 40},
+         [{"std_of_difference": 0.4}, {"n_items": 41}, {"alternative": "greater"}],
+         "effect:0.2|std_of_difference:0.5|alpha:0.05|alternative:two-sided|n_items:40"),
+    ],
+)  # fmt: skip
+def test_signature(
+    function: Any, usual: dict[str, Any], others: list[dict[str, Any]], said: str
+) -> None:
+    """The line names every number and word, defaults too; what differs in one has another."""
+    signatures = [function(**usual | other).signature() for other in [{}, *others]]
+
+    start = f"fastboot:{fb.__version__}|procedure:{function.__name__}"
+    assert signatures[0] == f"{start}|{said}"
+    assert len(set(signatures)) == len(signatures)
+
+
+def test_signature__pilot() -> None:
+    """Of a pilot the line names the columns, its size and the run."""
+    table = {"x": [1, 0, 1, 1], "y": [0, 0, 1, 0], "user": [1, 1, 2, 3], "hole": [0, 1, None, 1]}
+
+    def signed(a: str = "x", b: str = "y", **options: Any) -> str:
+        usual: dict[str, Any] = {"n_items": 9, "rng": 3, "n_resamples": 29, "data": table}
+        return power(a, b, **usual | options).signature()
+
+    assert signed(groups="user") == (
+        f"fastboot:{fb.__version__}|procedure:power|pilot_a:x|pilot_b:y|groups:user|effect:0.5|"
+        "alpha:0.05|alternative:two-sided|test:t|n_items:9|n_resamples:29|seed:3|n_rows:4|n_units:3"
+    )
+    dropped = signed(b="hole", nan_policy="omit")
+    assert dropped.endswith("|n_rows:3|n_units:3|nan_policy:omit|n_dropped:1")
+    different = [
+        signed(), signed("y", "x"), signed(groups="user"), signed(effect=0.3), signed(alpha=0.1),
+        signed(alternative="less"), signed(test="bootstrap"), signed(test="randomization"),
+        signed(n_items=10), signed(n_resamples=30), signed(rng=4), dropped,
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)
+
+
 @pytest.mark.parametrize(
     "error, message, options",
     [

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+import fastboot as fb
 from fastboot.companions.companion import tied
 from fastboot.companions.sign_test import sign_test
 from fastboot.companions.signed_rank import _law, _limit_rank, signed_rank_test
@@ -280,6 +281,29 @@ def test_signed_rank__words() -> None:
     assert "(90 pairs, 30 of them 0 (pratt))." in few.summary()
 
 
+def test_signed_rank__signature() -> None:
+    """The line names the columns, every setting and the law; what differs in one has another."""
+    table = {"x": [3.0, 1.0, 2.0], "y": [1.0, 1.0, 4.0], "hole": [1.0, None, 1.0]}
+
+    def signed(a: str = "x", b: str = "y", **options: Any) -> str:
+        return signed_rank_test(a, b, data=table, **options).signature()
+
+    assert signed(zero_method="pratt", alternative="less", confidence_level=0.9) == (
+        f"fastboot:{fb.__version__}|procedure:signed_rank_test|a:x|b:y|method:signed-rank|"
+        "confidence_level:0.9|alternative:less|exact:True|zero_method:pratt|n_rows:3"
+    )
+    many = signed_rank_test(np.arange(1.0, 52.0), zeros(range(51))).signature()
+    assert "|a:values|b:values|" in many
+    assert many.endswith("|exact:False|zero_method:wilcox|n_rows:51")
+    assert signed(b="hole", nan_policy="omit").endswith("|n_rows:2|nan_policy:omit|n_dropped:1")
+    different = [
+        signed(), signed("y", "x"), signed(confidence_level=0.9), signed(alternative="greater"),
+        signed(alternative="less"), signed(zero_method="pratt"), signed(zero_method="zsplit"),
+        signed(b="hole", nan_policy="omit"), many,
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)
+
+
 # Signs
 
 
@@ -347,6 +371,26 @@ def test_sign_test__words() -> None:
         "0.00739; median of a - b 24, 95% interval [8, 49]."
     )
     assert repr(result) == "SignTestResult(24 [8, 49], p = 0.00739, n_rows=15)"
+
+
+def test_sign_test__signature() -> None:
+    """The line names the columns, every setting and what is done with zeros."""
+    table = {"x": [3.0, 1.0, 2.0], "y": [1.0, 1.0, 4.0], "hole": [1.0, None, 1.0]}
+
+    def signed(a: str = "x", b: str = "y", **options: Any) -> str:
+        return sign_test(a, b, data=table, **options).signature()
+
+    assert signed(alternative="less", confidence_level=0.9) == (
+        f"fastboot:{fb.__version__}|procedure:sign_test|a:x|b:y|method:sign|confidence_level:0.9|"
+        "alternative:less|exact:True|zeros:left out|n_rows:3"
+    )
+    assert signed(b="hole", nan_policy="omit").endswith("|n_rows:2|nan_policy:omit|n_dropped:1")
+    different = [
+        signed(), signed("y", "x"), signed(confidence_level=0.9), signed(alternative="greater"),
+        signed(alternative="less"), signed(b="hole", nan_policy="omit"),
+        sign_test([3.0, 1.0], [1.0, 1.0]).signature(),
+    ]  # fmt: skip
+    assert len(set(different)) == len(different)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e13, 1e300])

@@ -9,20 +9,22 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import words
 from fastboot.columns import Column, Source, load
 from fastboot.intervals import ConfidenceInterval
-from fastboot.rendering import beside, bracketed, short, shown_pvalue, width_of
+from fastboot.rendering import beside, bracketed, made_by, short, shown_pvalue, width_of
 from fastboot.reports import Report
 
 __all__ = [
     "LEAST_PVALUE",
     "MIRROR",
     "Companion",
+    "asked_of",
     "interval_words",
     "load_pairs",
     "pvalue_words",
@@ -58,6 +60,8 @@ class Companion(Report):
         Pairs used.
     n_dropped
         Rows dropped for a missing value (``nan_policy="omit"``).
+    asked
+        Names of the columns, for `signature`.
     """
 
     estimate: float
@@ -66,6 +70,9 @@ class Companion(Report):
     alternative: str
     n_rows: int
     n_dropped: int
+    asked: tuple[tuple[str, str], ...] = ()
+
+    _procedure: ClassVar[str] = ""
 
     @property
     def _shown(self) -> str:
@@ -85,6 +92,8 @@ class Companion(Report):
         """Return every figure, as plain Python values."""
         figures: dict[str, Any] = {"kind": type(self).__name__}
         for one in fields(self):
+            if one.name == "asked":  # of `signature`
+                continue
             value = getattr(self, one.name)
             if isinstance(value, ConfidenceInterval):
                 figures[one.name] = list(value[:2])
@@ -92,6 +101,28 @@ class Companion(Report):
             else:
                 figures[one.name] = value
         return figures | {"confidence_level": self.confidence_level, "notes": list(self.notes)}
+
+    def _signature(self) -> dict[str, Any]:
+        parts = {
+            **made_by(self._procedure),
+            **dict(self.asked),
+            "method": self.confidence_interval.method,
+            "confidence_level": self.confidence_level,
+            "alternative": self.alternative,
+            **self._test_parts(),
+            **self._sizes(),
+        }
+        if self.n_dropped:
+            parts |= {"nan_policy": "omit", "n_dropped": self.n_dropped}
+        return parts
+
+    def _test_parts(self) -> dict[str, Any]:
+        """Return what `signature` says of the test."""
+        return {}
+
+    def _sizes(self) -> dict[str, int]:
+        """Return what `signature` says of the size of the data."""
+        return {"n_rows": self.n_rows}
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval[:2]
@@ -116,6 +147,11 @@ def pvalue_words(pvalue: float, alternative: str) -> str:
     """Return "two-sided p = 0.0123", or the side by its words."""
     sides = {"two-sided": "two-sided", "greater": "one-sided (a > b)", "less": "one-sided (a < b)"}
     return f"{sides[alternative]} p {shown_pvalue(pvalue)}"
+
+
+def asked_of(**columns: Source | None) -> tuple[tuple[str, str], ...]:
+    """Return the names of columns by those of arguments, for a signature; None is no column."""
+    return tuple((name, words(one)) for name, one in columns.items() if one is not None)
 
 
 def load_pairs(a: Source, b: Source, data: object, nan_policy: str) -> tuple[Floats, Floats, int]:

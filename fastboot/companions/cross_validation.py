@@ -19,6 +19,7 @@ from fastboot.columns import Source
 from fastboot.companions.companion import (
     LEAST_PVALUE,
     Companion,
+    asked_of,
     load_pairs,
     pvalue_words,
     rounding,
@@ -27,7 +28,7 @@ from fastboot.companions.companion import (
 from fastboot.companions.folds import Folds
 from fastboot.intervals import check_level
 from fastboot.pvalues import check_alternative
-from fastboot.rendering import count, short, shown_pvalue
+from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
 __all__ = ["CorrectedTResult", "FiveByTwoResult", "corrected_t_test", "five_by_two_cv_test"]
@@ -68,6 +69,8 @@ class CorrectedTResult(Companion):
     standard_error: float
     test_ratio: float
 
+    _procedure = "corrected_t_test"
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences that a reader of the numbers should know."""
@@ -85,6 +88,9 @@ class CorrectedTResult(Companion):
             f"training rows {short(self.test_ratio)}), t({self.degrees_of_freedom:,}) = "
             f"{short(self.statistic)}, {pvalue_words(self.pvalue, self.alternative)}."
         )
+
+    def _test_parts(self) -> dict[str, Any]:
+        return {"test_ratio": self.test_ratio}
 
 
 def corrected_t_test(
@@ -147,6 +153,8 @@ def corrected_t_test(
     >>> result = corrected_t_test(a, b, test_fraction=0.1)
     >>> result
     CorrectedTResult(0.017 [0.00226, 0.03174], p = 0.0283, n_rows=10)
+    >>> result.signature().split("|")[4:6]
+    ['method:corrected t', 'confidence_level:0.95']
     """
     level, sides = check_level(confidence_level), check_alternative(alternative)
     first, second, n_dropped = load_pairs(a, b, data, nan_policy)
@@ -167,6 +175,7 @@ def corrected_t_test(
         alternative=sides,
         n_rows=first.size,
         n_dropped=n_dropped,
+        asked=asked_of(a=a, b=b),
     )
 
 
@@ -223,6 +232,8 @@ class FiveByTwoResult(Report):
         F, of Alpaydin's test. NaN where undefined.
     t_statistic, t_pvalue
         t, of Dietterich's test; two-sided. NaN where undefined.
+    asked
+        Names of the columns, for `signature`.
     """
 
     estimate: float
@@ -230,6 +241,7 @@ class FiveByTwoResult(Report):
     pvalue: float
     t_statistic: float
     t_pvalue: float
+    asked: tuple[tuple[str, str], ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,7 +252,9 @@ class FiveByTwoResult(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure, as plain Python values."""
-        return {"kind": type(self).__name__, **asdict(self), "notes": list(self.notes)}
+        figures = asdict(self)
+        del figures["asked"]  # of `signature`
+        return {"kind": type(self).__name__, **figures, "notes": list(self.notes)}
 
     def summary(self) -> str:
         """Return a sentence for a paper."""
@@ -249,6 +263,14 @@ class FiveByTwoResult(Report):
             f"= {short(self.statistic)}, p {shown_pvalue(self.pvalue)} (Dietterich's t(5) = "
             f"{short(self.t_statistic)}, two-sided p {shown_pvalue(self.t_pvalue)})."
         )
+
+    def _signature(self) -> dict[str, Any]:
+        return {
+            **made_by("five_by_two_cv_test"),
+            **dict(self.asked),
+            "alternative": "two-sided",
+            "n_rows": 10,
+        }
 
     def __repr__(self) -> str:
         return (
@@ -319,6 +341,7 @@ def five_by_two_cv_test(a: Source, b: Source, *, data: object = None) -> FiveByT
         pvalue=pvalue,
         t_statistic=t_statistic,
         t_pvalue=t_pvalue(t_statistic, 5, "two-sided", largest),
+        asked=asked_of(a=a, b=b),
     )
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.calls import words
 from fastboot.columns import Column, load
 from fastboot.companions.companion import LEAST_PVALUE
-from fastboot.rendering import count, short, shown_pvalue, to_json
+from fastboot.rendering import count, made_by, short, shown_pvalue, signature_line, to_json
 from fastboot.tabular import Tabular
 
 __all__ = ["FriedmanResult", "friedman_test"]
@@ -42,8 +43,12 @@ class FriedmanResult(Tabular):
         all data sets, n_systems! ** (1 - n_data_sets); 1 where all systems always tie.
     control
         The system that others are compared with, or None.
+    higher_is_better, correct_ties
+        As asked for.
     alpha
         Level of critical differences.
+    asked
+        Names of the columns, for `signature`.
     """
 
     systems: tuple[str, ...]
@@ -55,7 +60,10 @@ class FriedmanResult(Tabular):
     f_statistic: float
     pvalue: float
     control: str | None
+    higher_is_better: bool
+    correct_ties: bool
     alpha: float
+    asked: tuple[tuple[str, str], ...] = ()
 
     @property
     def n_systems(self) -> int:
@@ -193,6 +201,8 @@ class FriedmanResult(Tabular):
             "degrees_of_freedom": [k - 1, (k - 1) * (n - 1)],
             "pvalue": self.pvalue,
             "control": self.control,
+            "higher_is_better": self.higher_is_better,
+            "correct_ties": self.correct_ties,
             "alpha": self.alpha,
             "critical_difference": self.critical_difference,
             "notes": list(self.notes),
@@ -205,6 +215,32 @@ class FriedmanResult(Tabular):
     def summary(self) -> str:
         """Return a sentence for a paper."""
         return f"{self._test_words()}; {self._post_hoc_words()}."
+
+    def signature(self) -> str:
+        """Return one line to quote beside a number: what must be known to reproduce it.
+
+        ``key:value|key:value``, in a fixed order; keys are names of arguments and attributes. See
+        :meth:`Result.signature`.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> scores = {"bert": [0.8, 0.7, 0.9], "gpt": [0.8, 0.8, 0.9]}
+        >>> fb.friedman_test(scores, control="bert").signature().split("|")[3:6]
+        ['control:bert', 'higher_is_better:True', 'correct_ties:True']
+        """
+        dropped = {"nan_policy": "omit", "n_dropped": self.n_dropped} if self.n_dropped else {}
+        return signature_line({
+            **made_by("friedman_test"),
+            **dict(self.asked),
+            "control": self.control,
+            "higher_is_better": self.higher_is_better,
+            "correct_ties": self.correct_ties,
+            "alpha": self.alpha,
+            "n_systems": self.n_systems,
+            "n_data_sets": self.n_data_sets,
+            **dropped,
+        })  # fmt: skip
 
     def _test_words(self) -> str:
         k, n = self.n_systems, self.n_data_sets
@@ -330,7 +366,10 @@ def friedman_test(
         f_statistic=f,
         pvalue=float(np.fmax(fdtrc(k - 1.0, (k - 1.0) * (n - 1.0), f), least)),
         control=control,
+        higher_is_better=bool(higher_is_better),
+        correct_ties=bool(correct_ties),
         alpha=float(alpha),
+        asked=(("scores", words(scores)),),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from fastboot.columns import Column, Source, load
 from fastboot.companions.companion import (
     MIRROR,
     Companion,
+    asked_of,
     interval_words,
     load_pairs,
     pvalue_words,
@@ -62,6 +64,8 @@ class McNemarResult(Companion):
     odds_ratio: float
     odds_ratio_interval: ConfidenceInterval
 
+    _procedure = "mcnemar"
+
     @property
     def n_discordant(self) -> int:
         """Pairs that one system has right and the other wrong."""
@@ -90,6 +94,9 @@ class McNemarResult(Companion):
             f"{pvalue_words(self.pvalue, self.alternative)} "
             f"(mid-p {shown_pvalue(self.mid_pvalue)})."
         )
+
+    def _test_parts(self) -> dict[str, Any]:
+        return {"exact": True, "odds_ratio_interval_method": self.odds_ratio_interval.method}
 
     def _odds_ratio_words(self) -> str:
         if not self.n_discordant:
@@ -162,6 +169,8 @@ def mcnemar(
     (6, 16, 0.052479, 0.03469)
     >>> result
     McNemarResult(-0.06211 [-0.1195, -0.003201], p = 0.0525, n_rows=161)
+    >>> result.signature().split("|")[4:7]
+    ['method:bonett-price', 'confidence_level:0.95', 'alternative:two-sided']
     """
     level, sides = check_level(confidence_level), check_alternative(alternative)
     if nan_policy == "propagate":
@@ -200,6 +209,7 @@ def mcnemar(
         alternative=sides,
         n_rows=n,
         n_dropped=n_dropped,
+        asked=asked_of(a=a, b=b, gold=gold),
     )
 
 

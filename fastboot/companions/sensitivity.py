@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from fastboot.intervals import check_level
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.progress import Bar
 from fastboot.pvalues import check_alternative
-from fastboot.rendering import count, label, short, shown_pvalue, signature_line
+from fastboot.rendering import count, label, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
 __all__ = ["SensitivityResult", "sensitivity_test"]
@@ -119,12 +118,10 @@ class SensitivityResult(Report):
             "notes": list(self.notes),
         }
 
-    def signature(self) -> str:
-        """Return one line to quote beside a number: what must be known to reproduce it."""
+    def _signature(self) -> dict[str, Any]:
         bootstrap = self.test.bootstrap
-        return signature_line({
-            "fastboot": vars(sys.modules["fastboot"])["__version__"],
-            "procedure": "sensitivity_test",
+        return {
+            **made_by("sensitivity_test"),
             "n_pairs": self.n_pairs,
             "n_items": self.n_items,
             "replace": self.replace,
@@ -132,7 +129,7 @@ class SensitivityResult(Report):
             "seed": self.seed,
             "confidence_level": self.test.confidence_level,
             "alternative": self.test.alternative,
-        })  # fmt: skip
+        }
 
     def summary(self) -> str:
         """Return a sentence for a paper."""

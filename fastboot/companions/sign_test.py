@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from fastboot.columns import Source
 from fastboot.companions.companion import (
     Companion,
+    asked_of,
     load_pairs,
     pvalue_words,
     rounding,
@@ -48,6 +50,8 @@ class SignTestResult(Companion):
     n_zero: int
     n_below: int
 
+    _procedure = "sign_test"
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences that a reader of the numbers should know."""
@@ -64,6 +68,9 @@ class SignTestResult(Companion):
             f"{pvalue_words(self.pvalue, self.alternative)}; median of a - b "
             f"{self._shown}, {self._interval_shown}."
         )
+
+    def _test_parts(self) -> dict[str, Any]:
+        return {"exact": True, "zeros": "left out"}
 
 
 def sign_test(
@@ -115,6 +122,8 @@ def sign_test(
     (13, 2, 0.007385)
     >>> result.estimate, result.confidence_interval[:2]
     (24.0, (8.0, 49.0))
+    >>> result.signature().split("|")[-3:]
+    ['exact:True', 'zeros:left out', 'n_rows:15']
     """
     level, sides = check_level(confidence_level), check_alternative(alternative)
     first, second, n_dropped = load_pairs(a, b, data, nan_policy)
@@ -137,6 +146,7 @@ def sign_test(
         alternative=sides,
         n_rows=differences.size,
         n_dropped=n_dropped,
+        asked=asked_of(a=a, b=b),
     )
 
 

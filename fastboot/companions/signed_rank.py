@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.columns import Source
-from fastboot.companions.companion import Companion, load_pairs, pvalue_words, tied
+from fastboot.companions.companion import Companion, asked_of, load_pairs, pvalue_words, tied
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, short
@@ -62,6 +63,8 @@ class SignedRankResult(Companion):
     zero_method: str
     exact: bool
 
+    _procedure = "signed_rank_test"
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences that a reader of the numbers should know."""
@@ -81,6 +84,9 @@ class SignedRankResult(Companion):
             f"rank-biserial correlation {short(self.rank_biserial)} "
             f"({count(self.n_rows, 'pair')}{zeros})."
         )
+
+    def _test_parts(self) -> dict[str, Any]:
+        return {"exact": self.exact, "zero_method": self.zero_method}
 
 
 def signed_rank_test(
@@ -143,6 +149,8 @@ def signed_rank_test(
     (96.0, 24.0, 0.04126)
     >>> result.estimate, result.confidence_interval[:2]
     (25.0, (4.0, 41.5))
+    >>> result.signature().split("|")[-3:]
+    ['exact:True', 'zero_method:wilcox', 'n_rows:15']
     """
     level, sides = check_level(confidence_level), check_alternative(alternative)
     if zero_method not in ZERO_METHODS:
@@ -174,6 +182,7 @@ def signed_rank_test(
         alternative=sides,
         n_rows=first.size,
         n_dropped=n_dropped,
+        asked=asked_of(a=a, b=b),
     )
 
 

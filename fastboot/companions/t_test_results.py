@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +20,7 @@ from fastboot.companions.normality import NormalityCheck, tail_change
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.pvalues import check_alternative
-from fastboot.rendering import bracketed, count, short, shown_pvalue, signature_line, width_of
+from fastboot.rendering import bracketed, count, short, shown_pvalue, width_of
 
 __all__ = ["PairedTTestResult"]
 
@@ -87,7 +86,8 @@ class PairedTTestResult(Companion):
     bootstrap: PairedBootstrapResult | None
     n_units: int
     unit: str
-    asked: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    _procedure = "paired_t_test"
 
     def test(self, alternative: str) -> float:
         """Return the p-value of "two-sided", "greater" (a is larger) or "less".
@@ -261,7 +261,7 @@ checked for normality."
     def to_dict(self) -> dict[str, Any]:
         """Return every figure, as plain Python values."""
         figures = super().to_dict()
-        asked, notes = dict(figures.pop("asked")), figures.pop("notes")
+        asked, notes = dict(self.asked), figures.pop("notes")
         where = asked.pop("where", "")
         return figures | {
             "normality": self.normality._asdict(),
@@ -279,24 +279,14 @@ checked for normality."
             "notes": notes,
         }
 
-    def signature(self) -> str:
-        """Return one line to quote beside a number: what must be known to reproduce it."""
-        resampled = {} if self.bootstrap is None else {
-            "n_resamples": self.bootstrap.n_resamples, "seed": self.bootstrap.seed,
-        }  # fmt: skip
-        dropped = {"nan_policy": "omit", "n_dropped": self.n_dropped} if self.n_dropped else {}
-        return signature_line({
-            "fastboot": vars(sys.modules["fastboot"])["__version__"],
-            "procedure": "paired_t_test",
-            **dict(self.asked),
-            "method": self.confidence_interval.method,
-            "confidence_level": self.confidence_level,
-            "alternative": self.alternative,
-            **resampled,
-            "n_rows": self.n_rows,
-            "n_units": self.n_units,
-            **dropped,
-        })  # fmt: skip
+    def _test_parts(self) -> dict[str, Any]:
+        resampled = self.bootstrap
+        if resampled is None:
+            return {}
+        return {"n_resamples": resampled.n_resamples, "seed": resampled.seed}
+
+    def _sizes(self) -> dict[str, int]:
+        return super()._sizes() | {"n_units": self.n_units}
 
     def summary(self) -> str:
         """Return a sentence for a paper."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.rendering import count, short, shown_pvalue
+from fastboot.calls import words
+from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
 __all__ = ["CombinedPValue", "Replicability", "combine_pvalues", "replicability"]
@@ -113,6 +115,20 @@ class CombinedPValue(Report):
             f"({made})."
         )
 
+    def _signature(self) -> dict[str, Any]:
+        sides = {} if self.alternative is None else {"alternative": self.alternative}
+        weights = {} if self.weights is None else {
+            "weights": words(self.weights.tolist()) if np.ptp(self.weights) else "equal"
+        }  # fmt: skip
+        return {
+            **made_by("combine_pvalues"),
+            **_given(self.data_sets, self.pvalues),
+            **weights,
+            "method": self.method,
+            **sides,
+            **_sizes(self.n_data_sets, self.n_dropped),
+        }
+
     def __repr__(self) -> str:
         return (
             f"CombinedPValue({self.method}: p {shown_pvalue(self.pvalue)}, "
@@ -196,11 +212,32 @@ class Replicability(Report):
             f"{self.alpha:g} finds {names}."
         )
 
+    def _signature(self) -> dict[str, Any]:
+        return {
+            **made_by("replicability"),
+            **_given(self.data_sets, self.pvalues),
+            "method": self.method,
+            "alpha": self.alpha,
+            **_sizes(self.n_data_sets, self.n_dropped),
+        }
+
     def __repr__(self) -> str:
         return (
             f"Replicability(at least {self.n_replicated} of {self.n_data_sets}, {self.method}, "
             f"alpha={self.alpha:g})"
         )
+
+
+def _given(data_sets: Sequence[Any], pvalues: Floats) -> dict[str, str]:
+    """Return what a signature says of the p-values."""
+    names = [one if isinstance(one, str | int | float) else str(one) for one in data_sets]
+    return {"data_sets": words(names), "pvalues": words(pvalues.tolist())}
+
+
+def _sizes(n_data_sets: int, n_dropped: int) -> dict[str, Any]:
+    """Return what a signature says of their number."""
+    dropped = {"nan_policy": "omit", "n_dropped": n_dropped} if n_dropped else {}
+    return {"n_data_sets": n_data_sets, **dropped}
 
 
 def combine_pvalues(
@@ -252,6 +289,8 @@ def combine_pvalues(
     CombinedPValue(fisher: p = 0.0227, n_data_sets=3)
     >>> fb.combine_pvalues([0.08, 0.04, 0.20], method="stouffer", weights=[20, 10, 30])
     CombinedPValue(stouffer: p = 0.0291, n_data_sets=3)
+    >>> fb.combine_pvalues([0.08, 0.04, 0.20]).signature().split("|")[3:]
+    ['pvalues:[0.08,0.04,0.2]', 'method:fisher', 'n_data_sets:3']
     """
     if method not in _METHODS:
         raise ValueError(f"`method` is {method!r}; choose one of {', '.join(_METHODS)}")
@@ -266,7 +305,7 @@ def combine_pvalues(
         )
     weighed = _weights(weights, len(given)) if method == "stouffer" else None
     kept = _kept(names, given, nan_policy)
-    names, given = tuple(np.array(names, dtype=object)[kept]), _closed(given[kept])
+    names, given = tuple(compress(names, kept)), _closed(given[kept])
     if weighed is not None:
         weighed = _closed(weighed[kept])
     if np.isnan(given).any():
@@ -335,6 +374,8 @@ def replicability(
     ('wiki',)
     >>> fb.replicability(by_domain, method="fisher").n_replicated
     2
+    >>> fb.replicability(by_domain).signature().split("|")[2]
+    'data_sets:[news,web,talks,law,wiki]'
     """
     if method not in _COUNTS:
         raise ValueError(f"`method` is {method!r}; choose one of {', '.join(_COUNTS)}")
@@ -344,7 +385,7 @@ def replicability(
         raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
     names, given, _ = _read(pvalues)
     kept = _kept(names, given, nan_policy)
-    names, given = tuple(np.array(names, dtype=object)[kept]), _closed(given[kept])
+    names, given = tuple(compress(names, kept)), _closed(given[kept])
     n = len(given)
     order = np.argsort(given, kind="stable")
     remaining = np.arange(n, 0, -1)

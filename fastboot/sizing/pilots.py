@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fastboot.arguments import Rng, check_run
 from fastboot.bootstrap import bootstrap
+from fastboot.calls import words
 from fastboot.columns import Column, Keys, Source, load
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
@@ -136,6 +137,9 @@ def pilot_power(
         goal=f"{sided(alternative)} {_NAMES[test]} at level {alpha:g}",
         n_resamples=run.n_resamples,
         seed=run.seed,
+        n_rows=rows.n_rows,
+        n_units=len(units[0]),
+        n_dropped=rows.n_dropped,
         inputs={
             "effect": observed if effect is None else float(effect),
             "alpha": alpha,
@@ -149,6 +153,7 @@ def pilot_power(
             else f"a true difference of {effect:g}",
             "items drawn independently" if groups is None else "whole groups drawn independently",
         ),
+        asked=tuple((column.argument, words(column)) for column in columns),
     )
 
 

@@ -123,8 +123,11 @@ def sample_size(
 
     Two points of accuracy, where 15 % of the answers differ:
 
-    >>> fb.sample_size(effect=0.02, discordance=0.15).n_items
+    >>> size = fb.sample_size(effect=0.02, discordance=0.15)
+    >>> size.n_items
     3028
+    >>> size.signature().split("|")[2:6]
+    ['power:0.8', 'effect:0.02', 'discordance:0.15', 'alpha:0.05']
     """
     given = given_of(locals())
     questions = (MEAN, PROPORTION, MCNEMAR, PAIRED_T)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fastboot.rendering import count, short
+from fastboot.rendering import count, made_by, short
 from fastboot.reports import Report
 
 __all__ = ["Power", "SampleSize"]
@@ -65,6 +65,10 @@ class SampleSize(Report):
             f"{_joined(self.assumptions)}."
         )
 
+    def _signature(self) -> dict[str, Any]:
+        target = self.measure.replace("-", "_")  # the argument
+        return {**made_by("sample_size"), target: self.target, **self.inputs}
+
     def __repr__(self) -> str:
         return (
             f"SampleSize({self.n_items:,} items for a {self.measure} of {self.target:g}: "
@@ -88,10 +92,16 @@ class Power(Report):
         The test, in words.
     n_resamples, seed
         Experiments drawn from a pilot, and what reproduces them; None for a formula.
+    n_rows, n_units
+        Rows of the pilot, and what is drawn of them: rows, or groups. None for a formula.
+    n_dropped
+        Rows of the pilot dropped for a missing value (``nan_policy="omit"``).
     inputs
         The numbers and words that it is made from, defaults included.
     assumptions
         What must be true, in words.
+    asked
+        Names of the columns of a pilot, for `signature`.
     """
 
     power: float
@@ -101,8 +111,12 @@ class Power(Report):
     goal: str
     n_resamples: int | None = None
     seed: int | None = None
+    n_rows: int | None = None
+    n_units: int | None = None
+    n_dropped: int = 0
     inputs: Mapping[str, Any]
     assumptions: tuple[str, ...]
+    asked: tuple[tuple[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return every figure, as plain Python values."""
@@ -115,6 +129,9 @@ class Power(Report):
             "goal": self.goal,
             "n_resamples": self.n_resamples,
             "seed": self.seed,
+            "n_rows": self.n_rows,
+            "n_units": self.n_units,
+            "n_dropped": self.n_dropped,
             **self.inputs,
             "assumptions": list(self.assumptions),
         }
@@ -130,6 +147,20 @@ class Power(Report):
             f"power of the {self.goal} is {short(self.power)}{drawn}, assuming "
             f"{_joined(self.assumptions)}."
         )
+
+    def _signature(self) -> dict[str, Any]:
+        parts: dict[str, Any] = {
+            **made_by("power"),
+            **dict(self.asked),
+            **self.inputs,
+            "n_items": self.n_items,
+        }
+        if self.n_resamples is not None:
+            parts |= {"n_resamples": self.n_resamples, "seed": self.seed}
+            parts |= {"n_rows": self.n_rows, "n_units": self.n_units}
+        if self.n_dropped:
+            parts |= {"nan_policy": "omit", "n_dropped": self.n_dropped}
+        return parts
 
     def __repr__(self) -> str:
         return f"Power({short(self.power)} with {count(self.n_items, 'item')}: {self.goal})"
