@@ -263,6 +263,10 @@ def rounding(estimand: Estimand, units: Units | None, scale: Floats, n_rows: int
     them rounds, once a class at the most; statistics of row weights round once a row: both relative
     to the size of the values.
 
+    The difference of two scores is formed once a row: additions round by the size of the
+    differences, and only the roundings of a term are by the size of the scores. They count in full,
+    not as a random walk: scores of few values have few roundings, the same ones in many rows.
+
     Parameters
     ----------
     estimand, units
@@ -282,7 +286,7 @@ def rounding(estimand: Estimand, units: Units | None, scale: Floats, n_rows: int
     n_roundings = sum(tally.size for tally in tallies) if whole else n_rows
     error = n_roundings * _EPSILON * scale
     if units is not None:
-        error = error + relative_rounding(n_rows) * _sensitivity(estimand, units, scale)
+        error = error + relative_rounding(n_rows) * _sensitivity(estimand, units, scale, n_rows)
     return np.where(np.isfinite(error), error, 0.0)
 
 
@@ -295,14 +299,22 @@ def relative_rounding(n_rows: int) -> float:
     numbers, which round alike, are counted instead of added from 257 units on; to there 8 sqrt(n)
     is at least n / 2, the bound of partial sums that grow evenly.
     """
-    return (min(n_rows, 8.0 * math.sqrt(n_rows)) + _ROUNDINGS_OF_TERM) * _EPSILON / 2.0
+    return (_additions(n_rows) + _ROUNDINGS_OF_TERM) * _EPSILON / 2.0
 
 
-def _sensitivity(estimand: Estimand, units: Units, scale: Floats) -> Floats:
-    """Sum over inexact terms of |derivative of the value| x size, by central differences."""
+def _additions(n_rows: int) -> float:
+    return min(n_rows, 8.0 * math.sqrt(n_rows))
+
+
+def _sensitivity(estimand: Estimand, units: Units, scale: Floats, n_rows: int) -> Floats:
+    """Sum over inexact terms of |derivative of the value| x size, by central differences.
+
+    The size is that of the term and of what entered it, each by its share of `relative_rounding`.
+    """
     step = 2.0**-20  # error of second order: 1e-12 of the derivative
     layout = units.layout
-    share = np.diff(layout.cell_offsets) / layout.n_units
+    of_sums = _additions(n_rows) / (_additions(n_rows) + _ROUNDINGS_OF_TERM)
+    entered = estimand.sizes if estimand.entered is None else estimand.entered
     # A whole number that all units have has an exact sum: the number of rows.
     dense = [
         i
@@ -313,7 +325,7 @@ def _sensitivity(estimand: Estimand, units: Units, scale: Floats) -> Floats:
     shape = (layout.n_cells, 2 * len(dense))
     sums = [np.repeat(total[..., None], shape[1], axis=-1) for total in units.totals()]
     for place, i in enumerate(dense):
-        change = step * estimand.sizes[i] * share
+        change = step * (entered[i] - of_sums * (entered[i] - estimand.sizes[i]))
         sums[i][..., place] += change
         sums[i][..., len(dense) + place] -= change
     weighted = [np.zeros((bound.n_values, *shape)) for bound in estimand.weighted]

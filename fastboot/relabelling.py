@@ -74,7 +74,7 @@ def relabel_answer(
     sides = pool.sides(cells)
     observed = observe(sample.bounds, sample, sides)
     of_a, of_b = observed[:, ::2], observed[:, 1::2]
-    whole = estimand([Question(one) for one in sample.bounds], sample.n_rows)
+    whole = estimand([Question(one) for one in sample.bounds], sample.n_rows, cells=sides)
     split = units_of(whole, sample.arrange(sides).layout, drawn_vary=False)
     scale = np.nan_to_num(np.abs(observed))
     errors = rounding(whole, split, scale, sample.n_rows)

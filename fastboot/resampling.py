@@ -156,7 +156,7 @@ def resample(
     if isinstance(sample, ScannedSample):
         return _scanned(questions, sample, run, method=method, scale=scale)
     design = sample.design
-    target = sample.estimand(questions)
+    target = sample.estimand(questions, cells)
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
     estimates = observed(target, sample, cells)

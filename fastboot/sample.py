@@ -74,9 +74,9 @@ class Sample:
         """Sum of every term over the rows of each cell, shape (n_cells,) or (size, n_cells)."""
         return totals_of(terms, self.n_rows, cells)
 
-    def estimand(self, questions: Sequence[Question]) -> Estimand:
-        """Put questions about these rows together."""
-        return estimand(questions, self.n_rows)
+    def estimand(self, questions: Sequence[Question], cells: Slices | None = None) -> Estimand:
+        """Put questions about these rows together; `cells` are answered apart."""
+        return estimand(questions, self.n_rows, cells=cells)
 
     def is_binary(self, term: Term) -> bool:
         """Tell whether a term is 0 or 1 in every row, and not a constant of all."""

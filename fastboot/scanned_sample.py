@@ -127,7 +127,7 @@ class ScannedSample(Sample):
         """Sum of every term over all rows, shape (1,) or (size, 1)."""
         return [self.known.total(term) for term in terms]
 
-    def estimand(self, questions: Sequence[Question]) -> Any:
+    def estimand(self, questions: Sequence[Question], cells: Slices | None = None) -> Any:  # noqa: ARG002 - as totals
         """Put questions together."""
         return estimand(questions, self.n_rows, self.known.size)
 
@@ -330,9 +330,7 @@ class _Plan(NamedTuple):
         target = estimand(asked, 0, lambda _: 0.0, names)
         change = None
         if mixed:
-            change = moves(
-                asked, lambda terms: [known[0].total(term) for term in terms], lambda _: 0.0, names
-            )
+            change = moves(asked, lambda terms: [known[0].total(term) for term in terms], names)
         return cls(named, target, change, known)
 
     @property
@@ -346,7 +344,7 @@ class _Plan(NamedTuple):
         target, change, raw = self.target, self.change, _read(self.named.raw)
         wanted = Wanted(
             summed=_read([*raw, *target.terms, *(() if change is None else change.terms)]),
-            sized=tuple(term for term in raw if isinstance(term, Scanned)),
+            sized=_read(term for term in (*raw, *target.terms) if isinstance(term, Scanned)),
             drawn=_read((target if change is None else change).terms),
             beside=() if change is None else _read(target.terms),
             equal=tuple(sorted(self.named.equal)),

@@ -69,9 +69,9 @@ class KnownSums:
         return sums[:, None] if isinstance(term, Tally) else sums
 
     def size(self, term: Any) -> float:
-        """Sum of absolute values; the value itself of a constant term, 0 of what is not asked."""
+        """Sum of absolute values over all rows; 0 of what is not asked."""
         if isinstance(term, float):
-            return abs(term)
+            return self.n_rows * abs(term)
         size = float(self.sizes.get(key_of_term(term), 0.0))
         if math.isinf(size):
             raise ValueError("the values sum to more than float64 can hold; divide them first")

@@ -20,6 +20,7 @@ from fastboot.resampling import Answer, warn_undefined
 from fastboot.sample import Sample
 from fastboot.scanned_draws import swap_sample
 from fastboot.scanned_sample import ScannedSample
+from fastboot.statistics.additive import Additive, Tally
 from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Estimand, Question, moves
 from fastboot.statistics.weighted import Weighted
@@ -53,7 +54,7 @@ def swap_answer(
         run = run._replace(path="weights")  # one way for all slices, never enumerated
     arrangement = sample.arrange(cells)
     layout = arrangement.layout
-    target = sample.estimand(questions)
+    target = sample.estimand(questions, cells)
     change = moves(questions, lambda terms: sample.totals(terms, cells))
     units = units_of(change, layout, drawn_vary=True)
     differing = _differing(questions, change, units, layout)
@@ -83,7 +84,8 @@ def swap_answer(
         replicates=replicates.values,
         path=replicates.path,
         influence=None,
-        rounding=rounding(target, units_of(target, layout, drawn_vary=False), scale, sample.n_rows),
+        rounding=rounding(target, units_of(target, layout, drawn_vary=False), scale, sample.n_rows)
+        + _off(questions, change, values),
         n_rows=rows_of(sample.n_rows, cells),
         n_units=np.diff(layout.cell_offsets),
         n_differing=np.diff(edges),
@@ -95,6 +97,7 @@ def _scanned(
 ) -> Answer:
     """Swap units that are read block by block."""
     units = sample.units
+    assert sample.change is not None
     values = observed(sample.target, sample, None)
     replicates = kept(
         lambda part: swap_sample(sample, part),
@@ -113,11 +116,32 @@ def _scanned(
         replicates=replicates.values,
         path=replicates.path,
         influence=None,
-        rounding=rounding(sample.target, sample.shape, scale, sample.n_rows),
+        rounding=rounding(sample.target, sample.shape, scale, sample.n_rows)
+        + _off(questions, sample.change, values),
         n_rows=np.array([sample.n_rows]),
         n_units=np.array([units.n_units]),
         n_differing=np.array([n_differing]),
     )
+
+
+def _off(questions: Sequence[Question], change: Estimand, values: Floats) -> Floats:
+    """Return how far all values after swaps are off, shape (n_values, n_cells).
+
+    They start from the sums of either system, observed differences from the sums of differences:
+    without a swap both are the same but for rounding.
+    """
+    shape = (values.shape[1], 1)
+    sums = [
+        np.zeros((term.size, *shape) if isinstance(term, Tally) else shape) for term in change.terms
+    ]
+    weighted = [np.zeros((one.n_values, *shape)) for one in change.weighted]
+    with np.errstate(all="ignore"):
+        off = np.abs(change.value(sums, weighted, shape)[..., 0] - values)
+    summed = np.repeat(
+        [isinstance(question.a.statistic, Additive) for question in questions],
+        [question.a.n_values for question in questions],
+    )
+    return np.where(summed[:, None] & np.isfinite(off), off, 0.0)
 
 
 def _differing(

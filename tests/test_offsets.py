@@ -6,9 +6,12 @@ number of rows times the rounding of the offset.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 from statistical import assert_rate
@@ -50,6 +53,86 @@ def test_paired__pvalue(n: int, offset: float) -> None:
     pair = fb.compare({"a": a, "b": b}, **options).pair("a", "b")
     n_extreme = round(pair.pvalue * (options["n_resamples"] + 1)) - 1
     assert_rate(n_extreme, options["n_resamples"], expected, detects=detects)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+@pytest.mark.parametrize("test", [fb.paired_bootstrap, fb.approximate_randomization])
+def test_paired__rows_of_differences(test: Any, offset: float, tmp_path: Path) -> None:
+    """SciPy's one-sample t-test of a - b, in memory and read block by block.
+
+    a - b is formed row by row: its sum does not round by the size of the offset. Ties of 200,000
+    additions at 1e9 would reach 0.36 standard errors on either side, p = 0.02.
+    """
+    n = 200_000
+    a = offset + np.random.default_rng(SEED + 1).normal(size=n)
+    b = a - differences(n)
+    expected = float(stats.ttest_1samp(a - b, 0.0).pvalue)
+    assert expected == pytest.approx(0.0027, rel=1e-3)
+    options: dict[str, Any] = {"n_resamples": 4_000, "rng": SEED}
+    found = test(a, b, **options)
+    assert_rate(found.n_extreme, 4_000, expected, detects=0.0125)
+    # A row has four roundings of both scores; all of them together are a share of 4e-4.
+    assert found.rounding < 1e-3 * found.standard_error
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": a, "b": b}), path)
+    read = test("a", "b", data=path, **options)
+    assert (read.n_extreme, read.rounding) == (found.n_extreme, found.rounding)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+@pytest.mark.parametrize("test", [fb.paired_bootstrap, fb.approximate_randomization])
+@pytest.mark.parametrize("n", [10, 100_000])
+def test_ties__rounding_alone(test: Any, offset: float, n: int) -> None:
+    """Scores that differ as 0.1 + 0.2 and 0.3 do are equal: every replicate ties with 0."""
+    tenths = np.random.default_rng(SEED).integers(0, 100, n)
+    a = (offset + 0.1) + (tenths + 2) / 10
+    b = offset + (tenths + 3) * 0.1
+    assert (a != b).any()
+    options: dict[str, Any] = {"n_resamples": 200, "rng": SEED}
+    for first, second in ((a, b), (b, a)):
+        for side in ("two-sided", "greater", "less"):
+            result = test(first, second, alternative=side, **options)
+            assert result.pvalue == 1.0
+        assert abs(result.estimate) <= result.rounding
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+@pytest.mark.parametrize("n", [60, 20_000])
+def test_ties__few_values(n: int, offset: float) -> None:
+    """Few values have few roundings, which add up over rows instead of cancelling.
+
+    Here all rows differ by a tenth, and tenths at 1e9 are rounded to 1e-7.
+    """
+    sign = np.ones(n, np.int64)
+    sign[: n // 2 - 3] = -1
+    a = offset + (7 + np.maximum(sign, 0)) / 10
+    b = offset + (7 + np.maximum(-sign, 0)) / 10
+    options: dict[str, Any] = {"n_resamples": 5_000, "rng": SEED}
+    for test, shift in ((fb.paired_bootstrap, 6), (fb.approximate_randomization, 0)):
+        result = test(a, b, **options)
+        steps = result.replicates * n * 10
+        whole = np.rint(steps / 2).astype(int) * 2  # as many rows as these differ by an even number
+        assert np.abs(steps - whole).max() < 0.1
+        null = whole - shift
+        assert (np.abs(null) == 6).sum() > 20
+        assert (np.abs(null) >= 6).sum() == result.n_extreme
+
+
+@pytest.mark.parametrize("test", [fb.paired_bootstrap, fb.approximate_randomization])
+def test_ties__slices(test: Any) -> None:
+    """Each slice has roundings of its own size: a few large scores beside many small ones."""
+    few, many = 14, 20_000
+    rng = np.random.default_rng(SEED)
+    a, b = rng.integers(0, 4, (2, few + many))
+    b[0] += (a - b)[:few].sum() - 2
+    offset = np.repeat([1e6, 0.0], [few, many])
+    options: dict[str, Any] = {"n_resamples": 2_000, "rng": SEED, "by": offset > 0.0}
+    table = test(offset + a / 10, offset + b / 10, **options)
+    (result,) = (one for one in table.values() if one.n_units == few)
+    whole = np.rint(result.replicates * few * 10).astype(int)
+    null = whole - (2 if test is fb.paired_bootstrap else 0)
+    assert (np.abs(null) == 2).sum() > 20
+    assert (np.abs(null) >= 2).sum() == result.n_extreme
 
 
 def seconds(n: int, offset: float) -> tuple[Floats, Floats]:

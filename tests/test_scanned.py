@@ -186,6 +186,7 @@ CASES: dict[str, tuple[Case, set[str]]] = {
                             {"weights"}),
     "groups of one value": (single("one", groups="user"), {"collapse"}),
     "swaps": (swapped("a", "b"), {"tables"}),
+    "swaps far from 0": (swapped("far", "far_b"), {"tables"}),
     "swaps of shares": (swapped("x", "y"), {"collapse"}),
     "swaps of accuracies": (swapped(*ACCURACIES), {"collapse"}),
     "swaps of F": (

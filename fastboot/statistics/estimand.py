@@ -8,7 +8,6 @@ the difference: half the terms to resample, and its sums do not cancel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.blocks import total_of
+from fastboot.designs import Slices
 from fastboot.scanned import Scanned, difference
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import Bound, evaluate
+from fastboot.totals import totals_of
 
 __all__ = [
     "Estimand",
@@ -36,7 +37,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 # Objects, not closures: a value is sent to where blocks of rows are worked on.
 Value = Callable[[Sequence[Any], Sequence[Any], tuple[int, ...]], Floats]
-Size = Callable[[Term], float]
+Size = Callable[[Term], Floats | float]
 Names = Mapping[Scanned, Any]
 
 
@@ -82,8 +83,8 @@ class Estimand:
     terms
         Additive terms, each once.
     sizes
-        For each term the sum over rows of the absolute values that went into it: a difference of
-        two large scores carries the rounding error of the scores. Not used of a tally.
+        For each term the sum over rows of its absolute values, shape (n_cells,) or a number for
+        all cells: its sums round by their own size. Not used of a tally.
     weighted
         Statistics of row weights, each once.
     n_values
@@ -94,14 +95,18 @@ class Estimand:
         (n_values, *shape).
     n_cells
         Cells of the values, where these are fewer than the cells of the sums.
+    entered
+        As `sizes`, of the values that went into each term: every row of a difference of two large
+        scores carries the rounding of the scores. None where these are the terms themselves.
     """
 
     terms: Sequence[Term]
-    sizes: Sequence[float]
+    sizes: Sequence[Floats | float]
     weighted: Sequence[Bound]
     n_values: int
     value: Value
     n_cells: int | None = None
+    entered: Sequence[Floats | float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,23 +169,26 @@ class _Together:
 class _Builder:
     """Collects terms and weighted statistics, each once."""
 
-    def __init__(self, size: Size | None = None, names: Names | None = None) -> None:
+    def __init__(self, size: Size, names: Names | None = None) -> None:
         self.terms: list[Term] = []
-        self.sizes: list[float] = []
+        self.sizes: list[Floats | float] = []
+        self.entered: list[Floats | float] = []
         self.weighted: list[Bound] = []
-        self.size = size or _size
+        self.size = size
         self.names = names or {}
 
-    def place(self, term: Term, size: float | None = None) -> int:
+    def place(self, term: Term, entered: Floats | float | None = None) -> int:
         """Return where a term stands, adding it if it is new."""
         named: Term = self.names.get(term, term) if isinstance(term, Scanned) else term
         for place, known in enumerate(self.terms):
             if same(named, known):
-                if size is not None:
-                    self.sizes[place] = max(self.sizes[place], size)
+                if entered is not None:
+                    self.entered[place] = np.maximum(self.entered[place], entered)
                 return place
+        size = self.size(term)
         self.terms.append(named)
-        self.sizes.append(self.size(term) if size is None else size)
+        self.sizes.append(size)
+        self.entered.append(size if entered is None else entered)
         return len(self.terms) - 1
 
     def getter(self, one: Bound) -> Value:
@@ -199,6 +207,7 @@ def estimand(
     n_rows: int,
     size: Size | None = None,
     names: Names | None = None,
+    cells: Slices | None = None,
 ) -> Estimand:
     """Put questions together.
 
@@ -212,58 +221,57 @@ def estimand(
         From a term to the sum of its absolute values, where they are not in memory.
     names
         There, of terms that are one under several names, the one to use.
+    cells
+        Slices of which sizes are wanted.
 
     Raises
     ------
     ValueError
         Terms sum to more than float64 holds.
     """
-    builder = _Builder(size, names)
+    builder = _Builder(size or (lambda term: _size(term, n_rows, cells)), names)
     getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
         if b is None:
             getters.append(builder.getter(a))
         elif share_all_but_first(a, b) and not (a.missing or b.missing):
-            getters.append(_fused(builder, a, b, n_rows))
+            getters.append(_fused(builder, a, b))
         else:
             getters.append(_Gap(builder.getter(a), builder.getter(b)))
-    sizes = [
-        n_rows * size if isinstance(term, float) else size
-        for term, size in zip(builder.terms, builder.sizes, strict=True)
-    ]
-    value = _Together(tuple(getters))
-    return Estimand(builder.terms, sizes, builder.weighted, _n_values(questions), value)
+    return Estimand(
+        builder.terms,
+        builder.sizes,
+        builder.weighted,
+        _n_values(questions),
+        _Together(tuple(getters)),
+        entered=builder.entered,
+    )
 
 
 def _n_values(questions: Sequence[Question]) -> int:
     return sum(question.a.n_values for question in questions)
 
 
-def _fused(builder: _Builder, a: Bound, b: Bound, n_rows: int) -> Value:
+def _fused(builder: _Builder, a: Bound, b: Bound) -> Value:
     """Return the difference of two linear statistics as one of the difference of first terms."""
     statistic, x, y = a.statistic, a.terms[0], b.terms[0]
     assert isinstance(statistic, Additive)
     assert not isinstance(x, Tally)
     assert not isinstance(y, Tally)
-    size = sum(
-        n_rows * builder.size(term) if isinstance(term, float) else builder.size(term)
-        for term in (x, y)
-    )
-    first = builder.place(difference(x, y), size)
+    first = builder.place(difference(x, y), builder.size(x) + builder.size(y))
     return _OfSums(statistic, (first, *(builder.place(term) for term in a.terms[1:])))
 
 
 def placed(bounds: Sequence[Bound]) -> tuple[list[Term], list[list[int]]]:
     """Return the terms of additive statistics, each once, and where those of each statistic are."""
-    builder = _Builder()
+    builder = _Builder(_unsized)
     return builder.terms, [[builder.place(term) for term in one.terms] for one in bounds]
 
 
 def moves(
     questions: Sequence[Question],
     totals: Callable[[Sequence[Term]], list[Any]],
-    size: Size | None = None,
     names: Names | None = None,
 ) -> Estimand:
     """Return the differences a - b after swaps, as a function of the sums of the swapped rows.
@@ -275,15 +283,15 @@ def moves(
     totals
         From terms to their sums over all rows, shape (n_cells,) or (size of a tally, n_cells);
         asked when a value is.
-    size, names
+    names
         As in `estimand`.
 
     Returns
     -------
     Estimand
-        Its weighted statistics come in pairs, after swaps: a's, b's.
+        Without sizes. Its weighted statistics come in pairs, after swaps: a's, b's.
     """
-    builder = _Builder(size, names)
+    builder = _Builder(_unsized, names)
     getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
@@ -386,11 +394,18 @@ def difference_name(a: Statistic, b: Statistic) -> str:
     return a.name if a.name == b.name else f"{a.name} - {b.name}"
 
 
-def _size(term: Term) -> float:
-    """Sum of absolute values over rows; the value itself of a constant term."""
+def _unsized(_: Term) -> float:
+    return 0.0
+
+
+def _size(term: Term, n_rows: int, cells: Slices | None) -> Floats | float:
+    """Sum of absolute values over the rows of each cell, shape (n_cells,); a number of a tally."""
+    size: Floats | float
     with np.errstate(over="ignore"):
-        values = term.values if isinstance(term, Tally) else term
-        size = float(total_of(np.atleast_1d(np.abs(values))))
-    if math.isinf(size):
+        if isinstance(term, Tally):
+            size = float(total_of(np.atleast_1d(np.abs(term.values))))
+        else:
+            size = totals_of([np.abs(term)], n_rows, cells)[0]
+    if np.isinf(size).any():
         raise ValueError("the values sum to more than float64 can hold; divide them first")
     return size
