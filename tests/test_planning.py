@@ -190,6 +190,29 @@ def test_mcnemar__waves_are_waited_for() -> None:
     assert sample_size(**options).n_items == 3_213
 
 
+@pytest.mark.parametrize("discordance, target, worth, waves", [
+    (0.9674609375, 1 / 3, {}, True),
+    (0.9674609375, 1 / 3, {"cluster_size": 2, "icc": 0.5}, True),  # a cluster counts for 4 / 3
+    (0.9674609375, 1 / 3, {"cluster_size": 3, "icc": 1.0}, True),  # and for one item
+    (0.85, 1 / 3, {}, False),
+])  # fmt: skip
+def test_mcnemar__waves_of_odd_and_even_alike(
+    discordance: float, target: float, worth: dict[str, Any], waves: bool
+) -> None:
+    """Numbers of discordant items may be odd or even, and most items differ: it falls back too."""
+    options: dict[str, Any] = {
+        "effect": 0.02, "discordance": discordance, "alternative": "greater", **worth,
+    }  # fmt: skip
+    size = worth.get("cluster_size", 1)
+    found = sample_size(power=target, **options).n_items
+
+    nearby = range(found - 100 * size, found + 400 * size, size)
+    reached = [power(n_items=n, **options).power >= target for n in nearby]
+    assert reached.index(True) < 100 if waves else reached.index(True) == 100
+    assert not reached[99]
+    assert all(reached[100:])
+
+
 @settings(deadline=None, max_examples=50)
 @given(effects, st.floats(0.1, 3.0), st.floats(0.3, 0.95), alternatives)
 def test_paired_t__one_item_fewer_is_not_enough(

@@ -70,14 +70,14 @@ class Plan(NamedTuple):
 
     reached : half-width or power with so many clusters
     goal : what is planned, in words
-    waves : as in `power_formulas.smallest`
+    waves : in which the power rises; None where it does not fall back
     """
 
     reached: Callable[[int], float]
     goal: str
     inputs: dict[str, Any]
     assumptions: tuple[str, ...]
-    waves: tuple[float, int] = (0.0, 0)
+    waves: formulas.Waves | None = None
 
 
 def _clusters(given: Mapping[str, Any], whose: str) -> Clusters:
@@ -160,6 +160,8 @@ def _plan_paired_t(given: Mapping[str, Any]) -> Plan:
 
 
 def _plan_mcnemar(given: Mapping[str, Any]) -> Plan:
+    from scipy.special import ndtri
+
     clusters = _clusters(given, "differences")
     alpha, alternative, effect = _of_test(given)
     share = _between("discordance", given["discordance"], 0.0, 1.0)
@@ -178,11 +180,8 @@ def _plan_mcnemar(given: Mapping[str, Any]) -> Plan:
         whole = math.floor(n * clusters.worth * (1.0 + _EPSILON))
         return formulas.mcnemar_power(whole, effect, share, alpha, alternative)
 
-    # A critical count that moves by 1 costs 2 / sqrt(m) standard deviations of m discordant items;
-    # each more gains effect / (2 share sqrt(m)): made up for within 4 share / effect of them, or
-    # 4 / effect items.
-    length = math.ceil(4.0 / abs(effect) / clusters.worth) + 1
-    waves = (abs(1.0 - 2.0 * share) ** clusters.worth, length)
+    quantile = -float(ndtri(formulas.tail_of(alpha, alternative)))
+    waves = formulas.Waves(effect, share, quantile, clusters.worth)
     name = "exact McNemar test" if method == "exact" else "McNemar test (Connor's formula)"
     return Plan(
         reached,
@@ -191,7 +190,7 @@ def _plan_mcnemar(given: Mapping[str, Any]) -> Plan:
          "method": method, **clusters.inputs},
         (f"a true difference of {effect:g}",
          f"answers that differ on {100 * share:.4g}% of the items", *clusters.words),
-        waves if method == "exact" else (0.0, 0),
+        waves if method == "exact" else None,
     )  # fmt: skip
 
 
