@@ -24,7 +24,7 @@ from fastboot.paths import Replicates, Run
 from fastboot.progress import tell_read
 from fastboot.row_terms import BlocksOfUnits, HeldUnits
 from fastboot.statistics.estimand import Estimand
-from fastboot.studentized import LinearErrors, block_moments, errors_of_moments
+from fastboot.studentized import LinearErrors, Means, block_moments, centre_of, errors_of_moments
 from fastboot.sums import BlockDraws, BlockSwaps
 from fastboot.units import Units, one_part
 
@@ -71,6 +71,8 @@ class BlockTask:
         Sums of a replicate.
     centre
         What moments are about, shape (n_sums,); None for no moments.
+    means
+        Where the moments are of residuals, those about which these are.
     jackknife
         The estimand and the totals of its terms; None for no powers.
     """
@@ -80,6 +82,7 @@ class BlockTask:
     replicates: range
     n_sums: int
     centre: Floats | None
+    means: Means | None
     jackknife: tuple[Estimand, Sequence[Any]] | None
 
     @property
@@ -94,7 +97,8 @@ class BlockTask:
             sums.add(number, self._sums(number, units))
             if self.centre is not None:
                 with np.errstate(over="ignore", invalid="ignore"):  # undefined, said by the result
-                    moments.add(number, block_moments(units, self.centre, 0, units.n_units))
+                    own = block_moments(units, self.centre, 0, units.n_units, self.means)
+                    moments.add(number, own)
             if self.jackknife is not None:
                 powers.add(number, block_powers(*self.jackknife, units, 0, units.n_units))
         return Drawn(
@@ -179,10 +183,12 @@ def draw_blocks(
     read
         From the bytes that a task has read to those read in all.
     """
-    centre = units.sums()[:, 0] / units.n_units if errors else None
+    means = Means.of(estimand, units) if errors else None
+    centre = centre_of(units, means) if errors else None
     left_out = (estimand, units.totals()) if jackknife else None
     tasks = (
-        BlockTask(some, draw, run.replicates, units.n_sums, centre, left_out) for some in blocks
+        BlockTask(some, draw, run.replicates, units.n_sums, centre, means, left_out)
+        for some in blocks
     )
     if run.executor is None:  # compiled here, where Ctrl-C can end it
         with interrupts_kept():
@@ -203,7 +209,7 @@ def draw_blocks(
         Replicates(values, draw.path),
         units,
         influence_of_powers(*left_out, units.layout, powers.total()) if left_out else None,
-        errors_of_moments(estimand, units, units.sums(), moments.total()[..., None])
+        errors_of_moments(estimand, units, units.sums(), moments.total()[..., None], means)
         if errors
         else None,
     )

@@ -8,9 +8,10 @@ standard deviation (ddof = 0) / sqrt(n). C is a sum over units like the terms th
 replicate's own error costs K (K + 1) / 2 more terms and no resampling inside
 (:func:`fastboot.analytic.studentized_interval` needs it).
 
-Sums of groups go with the numbers of their rows, all but collinearly where the terms lie far from
-0. They are taken about the mean of a row, times the rows, before products are made of them: the
-residuals are exact to the rounding of the sums, the difference of their squares would not be.
+Sums of groups go with the numbers of their rows, and numerators with their denominators, all but
+collinearly where values lie far from 0. They are taken about the mean of a row, times the rows, or
+about the ratio, times the denominator, before products are made of them: the residuals are exact to
+the rounding of the sums, the difference of their squares would not be.
 
 The gradient is taken along the columns of a triangular factor of C: these are what becomes of the
 sums if the weights of the drawn units change, by no more than themselves. So the value is never
@@ -34,13 +35,15 @@ from numpy.typing import NDArray
 from fastboot.blocks import BLOCK, blocks_of, joined
 from fastboot.designs import Design
 from fastboot.jackknife import listed, relative_rounding
-from fastboot.statistics.additive import Additive
+from fastboot.statistics.additive import Additive, Ratio
 from fastboot.statistics.estimand import Estimand, Question
 from fastboot.units import Layout, Place, Tally, Units
 
 __all__ = [
     "LinearErrors",
+    "Means",
     "block_moments",
+    "centre_of",
     "check_studentized",
     "errors_of_moments",
     "is_cheap",
@@ -76,55 +79,107 @@ _FAR = 2.0**20
 _NOISE = 4.0 * _EPSILON
 
 
-class _Means(NamedTuple):
-    """Means of the terms of a row, in units of several rows.
+class Means(NamedTuple):
+    """Means of the terms: of a row in units of several rows, of numerators by their denominators.
 
-    place : of the number of rows among the sums
-    means : over that number, shape (n_sums, n_cells); 0 of itself and of tallies
+    about : for each sum the place of the sum over which its mean is; its own for none
+    means : over that sum, shape (n_sums, n_cells); 0 for none
     least : variance of a unit that is rounding of its sum, shape (n_sums, n_cells)
     rounding : of sums over all units, as a share of themselves
     """
 
-    place: int
+    about: Integers
     means: Floats
     least: Floats
     rounding: float
 
     @classmethod
-    def of(cls, estimand: Estimand, units: Units) -> _Means | None:
-        """Return the means; None where all units have as many rows."""
+    def of(cls, estimand: Estimand, units: Units) -> Means | None:
+        """Return the means; None where all units have as many rows, and nothing is divided."""
+        itself = np.arange(units.n_sums)
+        about = itself.copy()
+        n_varying = len(units.varying)
+        rows_of_unit, count = estimand.n_rows, None
         for term, found in zip(estimand.terms, units.places, strict=True):
             if isinstance(term, float) and term != 0.0 and found.constant is None:
+                count = found.start
+                about[:n_varying] = count
+                rows_of_unit = round(np.abs(units.varying[count]).max() / abs(term))
                 break
-        else:
-            return None
+        ratios = _ratios(estimand, units)
+        for numerator, denominator in ratios.items():
+            if numerator not in ratios.values():
+                about[numerator] = denominator
         sums = units.sums()
-        means = sums / sums[found.start]
-        means[[found.start, *range(len(units.varying), units.n_sums)]] = 0.0
-        most = np.abs(units.varying[found.start]).max()
-        least = (relative_rounding(round(most / abs(term))) * most * means) ** 2
-        n_rows = round(abs(sums[found.start].sum() / term))
-        return cls(found.start, means, least, relative_rounding(n_rows))
+        usable = np.isfinite(sums).all(axis=1) & (sums[about] != 0.0).all(axis=1)
+        about = np.where(usable, about, itself)
+        if (about == itself).all():
+            return None
+        means = np.where((about == itself)[:, None], 0.0, sums / sums[about])
+        # Of rows that are read later only sums are known.
+        most = np.abs(sums) / units.n_units
+        if count is not None:
+            most[count] = np.abs(units.varying[count]).max()
+        least = (relative_rounding(rows_of_unit) * most[about] * means) ** 2
+        return cls(about, means, least, relative_rounding(estimand.n_rows))
+
+    def of_cell(self, cell: int) -> Means:
+        """Return those of one cell."""
+        return self._replace(means=self.means[:, [cell]])
+
+    def taken_from(self, terms: Floats) -> Floats:
+        """Return the residuals of terms, shape (n_sums, n); of one cell."""
+        residuals: Floats = terms - self.means * terms[self.about]
+        return residuals
 
     def residuals(self, units: Units) -> Units:
-        """Return the units with their terms about the means of so many rows."""
+        """Return the units with their terms about the means."""
         sizes = np.diff(units.layout.cell_offsets)
-        means = self.means[: len(units.varying)]
+        n_varying = len(units.varying)
+        means = self.means[:n_varying]
         if sizes.size > 1:
             means = np.repeat(means, sizes, axis=1)
-        varying = units.varying - means * units.varying[self.place]
+        varying = units.varying - means * units.varying[self.about[:n_varying]]
         varying.flags.writeable = False
         return replace(units, varying=varying)
 
     def left(self, values: Floats, sums: Floats, change: Floats) -> Floats:
         """Return how far the rounding of the sums changes values, as these change."""
-        share: Floats = np.abs(change[self.place] / sums[self.place])
+        places = np.unique(self.about[self.about != np.arange(self.about.size)])
+        share: Floats = np.abs(change[places] / sums[places]).max(axis=0)
         return self.rounding * np.abs(values) * share
 
     def restored(self, factor: Floats) -> Floats:
         """Return a factor of the covariance of the terms, from one of that of the residuals."""
-        restored: Floats = factor + self.means[:, None, :, None] * factor[self.place]
+        means = self.means[:, None, :, None]
+        # Denominators are about the rows themselves.
+        denominators = factor + means * factor[self.about]
+        restored: Floats = factor + means * denominators[self.about]
         return restored
+
+
+def _ratios(estimand: Estimand, units: Units) -> dict[int, int]:
+    """Return of numerators that vary the denominators, where these vary: places among the sums."""
+    found: dict[int, int] = {}
+    for one in _parts(estimand.value):
+        if isinstance(getattr(one, "statistic", None), Ratio) and len(one.places) == 2:
+            over, under = (units.places[place] for place in one.places)
+            varies = over.constant is None and under.constant is None
+            dense = max(over.start, under.start) < len(units.varying)
+            if varies and dense and over.start != under.start:
+                found.setdefault(over.start, under.start)
+    return found
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield what a value is made of: values of statistics, by their differences."""
+    parts = getattr(value, "each", ()) or [
+        getattr(value, name) for name in ("first", "second") if hasattr(value, name)
+    ]
+    if not parts:
+        yield value
+    for part in parts:
+        yield from _parts(part)
 
 
 class LinearErrors(NamedTuple):
@@ -213,7 +268,7 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
     pairs = [(i, j) for i in range(n_terms) for j in range(i + 1)]
     varying = np.empty((n_terms + len(pairs), units.n_units))
     varying[:n_terms] = units.varying
-    means = _Means.of(estimand, units)
+    means = Means.of(estimand, units)
     own = units if means is None else means.residuals(units)
     middle = centres if means is None else _sums_by_part(own.varying, layout.offsets) / sizes
     about = own.varying - (middle if sizes.size == 1 else np.repeat(middle, sizes, axis=1))
@@ -251,7 +306,7 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
             negligible = by_cell((n_drawn + n_terms) * _NOISE * np.einsum("ii...->i...", squares))
             shifts = totals - n_drawn * centres[:, :, None]
             if means is not None:
-                shifts -= means.means[:, layout.cell_of_part, None] * shifts[means.place]
+                shifts -= means.means[:, layout.cell_of_part, None] * shifts[means.about]
                 negligible += by_cell(n_drawn) * means.least[..., None]
             covariance = by_cell(squares - shifts[:, None] * shifts / n_drawn)
         drawn = by_cell(n_drawn)
@@ -264,7 +319,7 @@ def with_second_moments(estimand: Estimand, units: Units) -> tuple[Estimand, Uni
             near[numerators] -= (
                 averages[numerators, :, None] * drawn
                 if means is None
-                else means.means[numerators, :, None] * all_totals[means.place]
+                else means.means[numerators, :, None] * all_totals[means.about[numerators]]
             )
         found, errors = _errors(of_sums, all_totals, covariance, negligible, means, near)
         return np.concatenate([found, errors])
@@ -305,27 +360,35 @@ def linear_errors(estimand: Estimand, units: Units) -> LinearErrors:
     units
         The sample; classes count with their multiplicity.
     """
+    layout = units.layout
     with np.errstate(over="ignore", invalid="ignore"):  # beyond float64 errors are undefined
-        means = _Means.of(estimand, units)
-        own = units if means is None else means.residuals(units)
-        if units.layout.sizes.size == 1:
+        means = Means.of(estimand, units)
+        if layout.sizes.size == 1:
             n_listed = units.n_units if units.counts is None else units.counts.size
             totals = units.sums()
-            centre = own.sums()[:, 0] / units.n_units
-            within = joined(block_moments(own, centre, *block) for block in blocks_of(0, n_listed))
+            centre = centre_of(units, means)
+            blocks = blocks_of(0, n_listed)
+            within = joined(block_moments(units, centre, *block, means) for block in blocks)
             return errors_of_moments(estimand, units, totals, within[..., None], means)
         moments = [
-            _part_moments(own, start, stop) for start, stop in pairwise(units.layout.offsets)
+            _part_moments(units, start, stop, None if means is None else means.of_cell(cell))
+            for (start, stop), cell in zip(
+                pairwise(layout.offsets), layout.cell_of_part, strict=True
+            )
         ]
     totals = np.stack([total for total, _ in moments], axis=-1)
-    if means is not None:
-        totals += means.means[:, units.layout.cell_of_part] * totals[means.place]
     within = np.stack([squares for _, squares in moments], axis=-1)
     return errors_of_moments(estimand, units, totals, within, means)
 
 
+def centre_of(units: Units, means: Means | None) -> Floats:
+    """Return the mean of the terms of all units, shape (n_sums,), or that of the residuals."""
+    centre: Floats = units.sums()[:, 0] / units.n_units
+    return centre if means is None else means.taken_from(centre[:, None])[:, 0]
+
+
 def errors_of_moments(
-    estimand: Estimand, units: Units, totals: Floats, within: Floats, means: _Means | None = None
+    estimand: Estimand, units: Units, totals: Floats, within: Floats, means: Means | None = None
 ) -> LinearErrors:
     """Return the standard errors of observed values, from moments of the units.
 
@@ -372,23 +435,16 @@ def errors_of_moments(
 
 def _numerators(estimand: Estimand, units: Units) -> list[int] | None:
     """Return the sums in which values are linear, of means perhaps; None where one is not."""
-    if not any(isinstance(term, float) and term != 0.0 for term in estimand.terms):
+    constants = any(isinstance(term, float) and term != 0.0 for term in estimand.terms)
+    if not constants and not _ratios(estimand, units):
         return None
     found: set[int] = set()
-    waiting: list[Any] = [estimand.value]
-    while waiting:  # `Estimand.value` is made of values, of differences of two and of statistics
-        one = waiting.pop()
-        if getattr(getattr(one, "statistic", None), "linear", False):
-            place = units.places[one.places[0]]
-            if place.constant is None:
-                found.add(place.start)
-        else:
-            parts = getattr(one, "each", ()) or [
-                getattr(one, name) for name in ("first", "second") if hasattr(one, name)
-            ]
-            if not parts:
-                return None
-            waiting += parts
+    for one in _parts(estimand.value):
+        if not getattr(getattr(one, "statistic", None), "linear", False):
+            return None
+        place = units.places[one.places[0]]
+        if place.constant is None:
+            found.add(place.start)
     return sorted(found)
 
 
@@ -418,16 +474,24 @@ def _sums_by_part(terms: Floats, offsets: Integers) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
-def _part_moments(units: Units, start: int, stop: int) -> tuple[Floats, Floats]:
+def _part_moments(
+    units: Units, start: int, stop: int, means: Means | None
+) -> tuple[Floats, Floats]:
     """Sums of all terms over the units of a part, and of products about their means."""
-    totals = np.zeros(units.n_sums)
+    totals, own = np.zeros((2, units.n_sums))
     for chunk in _chunks(units, start, stop):
-        totals += listed(units, *chunk).sum(axis=1)
-    centre = totals / (stop - start)
-    return totals, joined(block_moments(units, centre, *block) for block in blocks_of(start, stop))
+        terms = listed(units, *chunk)
+        totals += terms.sum(axis=1)
+        own += (terms if means is None else means.taken_from(terms)).sum(axis=1)
+    centre = own / (stop - start)
+    return totals, joined(
+        block_moments(units, centre, *block, means) for block in blocks_of(start, stop)
+    )
 
 
-def block_moments(units: Units, centre: Floats, start: int, stop: int) -> Floats:
+def block_moments(
+    units: Units, centre: Floats, start: int, stop: int, means: Means | None = None
+) -> Floats:
     """Return the sums of products of terms over a block of listed units, shape (n_sums, n_sums).
 
     Parameters
@@ -436,12 +500,15 @@ def block_moments(units: Units, centre: Floats, start: int, stop: int) -> Floats
         The block among others, or alone.
     centre
         What products are about: the mean of all units, shape (n_sums,).
+    means
+        Where they are of residuals, those about which these are.
     start, stop
         The block's first listed unit, and the one after its last.
     """
     squares = np.zeros((units.n_sums, units.n_sums))
     for chunk in _chunks(units, start, stop):
-        about = listed(units, *chunk) - centre[:, None]
+        terms = listed(units, *chunk)
+        about = (terms if means is None else means.taken_from(terms)) - centre[:, None]
         counted = about * _multiplicities(units, *chunk)
         # Not a matrix product, whose last bits depend on the threads of BLAS; up to 15 terms it
         # takes as long or up to three times as long.
@@ -467,7 +534,7 @@ def _errors(
     sums: Floats,
     covariance: Floats,
     negligible: Floats,
-    means: _Means | None,
+    means: Means | None,
     near: Floats | None,
 ) -> tuple[Floats, Floats]:
     """Return values at sums, and their standard errors; NaN where undefined.

@@ -6,6 +6,7 @@ number of rows times the rounding of the offset.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -293,3 +294,70 @@ def test_errors__constant(value: float) -> None:
     assert found.analytic_errors.cr0 == 0.0
     assert not np.any(found.replicate_standard_errors)
     assert found.confidence_interval[:2] == (found.estimate, found.estimate)
+
+
+@pytest.mark.parametrize("offset, deviation", OFFSETS)
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+def test_errors__weighted(offset: float, deviation: float, grouped: bool, whole: bool) -> None:
+    """CR0 of weighted means and ratios: sums of weights times rows about the weighted mean."""
+    values, codes = clusters(600, offset, deviation)
+    codes = codes if grouped else np.arange(values.size)
+    rng = np.random.default_rng(SEED)
+    weights = rng.integers(1, 6, values.size) / 1.0 if whole else rng.exponential(size=values.size)
+    options: dict[str, Any] = {"groups": codes} if grouped else {}
+    options |= {"n_resamples": 99, "rng": SEED}
+
+    def expected(numerators: Floats) -> float:
+        over, under = ([Fraction(float(one)) for one in row] for row in (numerators, weights))
+        ratio = sum(over) / sum(under)
+        rows = np.array([float(y - ratio * x) for y, x in zip(over, under, strict=True)])
+        return float(np.sqrt((np.bincount(codes, rows) ** 2).sum()) / weights.sum())
+
+    exact = expected(weights * values)
+    for one in (fb.weighted_mean(values, weights), fb.ratio(weights * values, weights)):
+        found: Any = fb.bootstrap(one, **options)
+        # Products at 1e9 are rounded to 1e-7 and more, a hundred-thousandth of the deviations.
+        assert found.analytic_errors.cr0 == pytest.approx(exact, rel=1e-4)
+    # Beside a mean, which is about the number of rows.
+    several = fb.bootstrap(
+        {"mean": values, "weighted": fb.weighted_mean(values, weights)}, **options
+    )
+    one = several["weighted"]
+    assert one.analytic_errors.cr0 == pytest.approx(exact, rel=1e-4)
+    alone: Any = fb.bootstrap(values, **options)
+    assert several["mean"].analytic_errors.cr0 == pytest.approx(alone.analytic_errors.cr0, rel=1e-4)
+
+
+@pytest.mark.parametrize("offset, deviation", OFFSETS[1:])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_studentized__weighted(offset: float, deviation: float, grouped: bool) -> None:
+    """Errors of replicates of weighted means are those of the same rows without the offset."""
+    found = []
+    for moved in (0.0, offset):
+        values, codes = clusters(1_000, moved, deviation)
+        weights = np.random.default_rng(SEED).integers(1, 6, values.size)
+        groups: dict[str, Any] = {"groups": codes} if grouped else {}
+        result: Any = fb.bootstrap(
+            fb.weighted_mean(values, weights), n_resamples=200, rng=SEED, method="studentized",
+            **groups,
+        )  # fmt: skip
+        limits = np.array(result.confidence_interval[:2]) - result.estimate
+        found.append((result.replicate_standard_errors / deviation, limits / deviation))
+    for plain, offset_too in zip(*found, strict=True):
+        np.testing.assert_allclose(offset_too, plain, rtol=2e-3)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e6 + 0.1, 1e9 + 0.3])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_errors__constant_weighted(value: float, grouped: bool) -> None:
+    """Equal rows have no error, whatever weights they have."""
+    _, codes = clusters(600, 0.0, 1.0)
+    groups: dict[str, Any] = {"groups": codes} if grouped else {}
+    weights = np.random.default_rng(SEED).exponential(size=600)
+    found: Any = fb.bootstrap(
+        fb.weighted_mean(np.full(600, value), weights), n_resamples=99, rng=SEED,
+        method="studentized", **groups,
+    )  # fmt: skip
+    assert found.analytic_errors.cr0 == 0.0
+    assert not np.any(found.replicate_standard_errors)

@@ -126,6 +126,9 @@ CASES: dict[str, tuple[Case, set[str]]] = {
     "share": (single("x"), {"collapse"}),
     "difference of shares": (paired("x", "y", method="bca"), {"collapse"}),
     "variance far from 0": (single(fb.variance("far"), method="bca"), {"patterns"}),
+    "weighted mean far from 0": (
+        single(fb.weighted_mean("far", "weight"), method="bca"), {"patterns"},
+    ),
     "correlation far from 0": (single(fb.pearson("far", "far_b")), {"patterns"}),
     "accuracies": (paired(*ACCURACIES), {"collapse"}),
     "recalls": (

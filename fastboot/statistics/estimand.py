@@ -98,6 +98,8 @@ class Estimand:
     entered
         As `sizes`, of the values that went into each term: every row of a difference of two large
         scores carries the rounding of the scores. None where these are the terms themselves.
+    n_rows
+        Rows of the table, where they are known.
     """
 
     terms: Sequence[Term]
@@ -107,6 +109,7 @@ class Estimand:
     value: Value
     n_cells: int | None = None
     entered: Sequence[Floats | float] | None = None
+    n_rows: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +249,7 @@ def estimand(
         _n_values(questions),
         _Together(tuple(getters)),
         entered=builder.entered,
+        n_rows=n_rows,
     )
 
 
