@@ -138,13 +138,18 @@ def folds(
     n_rows = check_integer("n", n, 2)
     keys = _keys(n_rows, data, groups, strata)
     if not isinstance(k, int | np.integer) or isinstance(k, bool):
-        if repeats != 1 or rng is not None:
+        if _brings_splits(k) and (repeats != 1 or rng is not None):
             raise ValueError(
                 f"`k` is {k!r}, which brings splits of its own; leave out `repeats` and `rng`"
             )
         return _given(n_rows, k, keys)
     n_folds, n_repeats = check_integer("k", k, 2), check_integer("repeats", repeats, 1)
     n_units = n_rows if keys["groups"] is None else keys["groups"].n_groups
+    if n_units == 1:  # of groups: there are two rows at least
+        raise ValueError(
+            f"`k` is {n_folds} but `groups` has only 1 group; folds of whole groups need two at "
+            "least"
+        )
     if n_units < n_folds:
         what = "row" if keys["groups"] is None else "group"
         raise ValueError(
@@ -221,6 +226,11 @@ def _entries(groups: Keys, sizes: Indices, strata: Keys | None) -> tuple[Indices
     shares = np.concatenate([n_cell, sizes])[order] / totals[of_stratum]
     offsets = np.searchsorted(cells[order], np.arange(n_groups + 1) * width)
     return offsets, of_stratum, shares
+
+
+def _brings_splits(k: Any) -> bool:
+    """Whether `k` looks like a splitter or pairs, neither a number nor a word."""
+    return (hasattr(k, "split") or isinstance(k, Iterable)) and not isinstance(k, str)
 
 
 def _given(n_rows: int, splits: Any, keys: dict[str, Keys | None]) -> Folds:
