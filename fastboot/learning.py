@@ -128,6 +128,8 @@ def learn(scan: Scan, statistics: Sequence[Statistic]) -> Learned:
     columns = every if reading.omit or tabulated else tuple(every[place] for place in places)
     narrow = Reading(columns, None, reading.omit)
     parts = list(scan.each(lambda extent: Learning(narrow, extent, tabulated)))
+    if not parts:  # there is no row
+        return Learned(known, None, None)
     labels = [_labels(parts, place) for place in range(len(columns))]
     for place in places:
         own = columns.index(every[place])

@@ -230,6 +230,8 @@ def scan(
         return None
     compile_kernels(grouped=keys is not None)
     learned = learn(scanned, statistics)
+    if scanned.n_rows == 0:  # said where rows are loaded
+        return None
     terms = RowTerms(_bound(statistics, learned.columns, alike, mixed=mixed), bool(own))
     block, learned = _some_terms(scanned, terms, learned)
     if block is None or (scanned.n_rows is not None and scanned.n_rows < BLOCK):

@@ -141,7 +141,9 @@ def rows_that_count(data: object, where: Any, sources: Iterable[Any]) -> Any:
     if where is None:
         return data
     source = open_source(data, where)  # reads no more than the rows that count
-    return filtered(open_table(data), where) if source is None else Table(source.names, source.read)
+    if source is None:
+        return filtered(open_table(data), where)
+    return Table(source.names, source.read, source.names_near)
 
 
 def _check_named(where: Any, sources: Iterable[Any]) -> None:

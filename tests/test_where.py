@@ -158,6 +158,76 @@ def test_where__files_are_not_read_whole(
     CALLS[name](data=path, where=[("fold", "==", 0)])
 
 
+NUMBERS = {
+    "x": [1.0, 2.0, 4.0, 8.0],
+    "time": [1_600_000_001, 1_700_000_000, 1_700_000_001, 1_800_000_000],
+    "narrow": np.array([0.1, 0.7, 0.05, 0.1], np.float32),
+}
+
+
+@pytest.mark.parametrize("where, rows", [
+    ([("time", ">=", 1.7e9)], [1, 2, 3]),  # as every float here, exact in 32 bits
+    ([("time", "==", 1.7e9)], [1]),
+    ([("time", "in", [1.7e9, 1.8e9])], [1, 3]),
+    ([("time", ">", 0.5)], [0, 1, 2, 3]),
+    ([("time", "<", float("inf"))], [0, 1, 2, 3]),
+    ([("time", ">=", 1.7e9), ("x", "<", 5)], [1, 2]),
+    ([("narrow", "in", [0.1])], [0, 3]),
+    ([("narrow", ">", 0.1)], [0, 1, 3]),  # 0.1 in 32 bits is above 0.1
+])  # fmt: skip
+def test_where__numbers_of_other_widths(where: Any, rows: list[int], tmp_path: Path) -> None:
+    """Integers beside floats, and 32 bits: alike in memory, and for any row groups."""
+    expected = np.mean(np.array(NUMBERS["x"])[rows])
+    pq.write_table(pa.table(NUMBERS), tmp_path / "0.parquet", row_group_size=2)
+    for data in (NUMBERS, pa.table(NUMBERS), tmp_path / "0.parquet", tmp_path):
+        assert expected == fb.bootstrap("x", data=data, where=where, n_resamples=1, rng=0).estimate
+
+
+@pytest.mark.parametrize("first", ["score,split\n", "score,split\n,\n,\n"])
+def test_where__columns_of_nulls_of_other_types(first: str, tmp_path: Path) -> None:
+    """A file of nulls may stand before files of numbers and of texts."""
+    (tmp_path / "0.csv").write_text(first)
+    (tmp_path / "1.csv").write_text("score,split\n1.5,a\n2.5,b\n0.5,b\n1.5,c\n")
+    where = [("split", "in", ["a", "b"]), ("score", ">", 1.0)]
+
+    result = fb.bootstrap("score", data=tmp_path, where=where, n_resamples=1, rng=0)
+
+    assert result.estimate == 2.0
+    assert result.n_rows == 2
+
+
+EMPTY = pa.table({"gold": [0, 1, 1], "score": [0.1, 0.7, 0.8], "split": ["a", "a", "b"]})
+EVERY: dict[str, Callable[[], Any]] = {
+    "mean": lambda: fb.mean("score"),
+    "variance": lambda: fb.variance("score"),
+    "Pearson": lambda: fb.pearson("score", "gold"),
+    "log loss": lambda: fb.log_loss("gold", "score"),
+    "calibration": lambda: fb.calibration_error("gold", "score"),
+    "F": lambda: fb.f_score("gold", "gold"),
+    "macro F": lambda: fb.f_score("split", "split", average="macro"),
+    "kappa": lambda: fb.cohen_kappa("gold", "gold"),
+    "median": lambda: fb.median("score"),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("groups", [None, "split"])
+def test_where__no_row_of_a_stream(name: str, groups: str | None) -> None:
+    """What learns of all rows first, and what does not, say alike that there is none."""
+
+    def all_rows() -> Any:
+        return pa.RecordBatchReader.from_batches(EMPTY.schema, EMPTY.to_batches())
+
+    def no_batch() -> Any:
+        return pa.RecordBatchReader.from_batches(EMPTY.schema, [])
+
+    message = r"^`where` keeps no row of `data`; give a filter that some rows pass\.$"
+    with pytest.raises(ValueError, match=message):
+        fb.bootstrap(EVERY[name](), data=all_rows, where=[("split", "==", "c")], groups=groups)
+    with pytest.raises(ValueError, match=r" is empty; give at least one row\.$"):
+        fb.bootstrap(EVERY[name](), data=no_batch, groups=groups)
+
+
 # ---------------------------------------------------------------------------- refused
 
 
@@ -183,6 +253,14 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     ),
     ("fold == 3", TypeError, "`where` is a str; give a pyarrow expression such as "),
     ([("fold", "is", 3)], ValueError, "where=[('fold', 'is', 3)] cannot be used ("),
+    (
+        [[("split", "not in", "test")]],
+        TypeError,
+        (
+            "where=[[('split', 'not in', 'test')]] looks for 'split' in a text, which would be its "
+            "letters; give a list of values, such as ['test']"
+        ),
+    ),
 ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice, product
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +22,8 @@ _HOW = (
 )
 # What a column of nulls only may stand for: is_in() wants the type of its values.
 _STAND_INS = (pa.null(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_())
+# Of several such columns any may stand for any: what is tried at most, 0.3 ms each.
+_MOST_TRIED = 5**5
 
 
 class UnknownColumnError(ValueError):
@@ -68,15 +72,44 @@ class Filter:
         for name, kind in self.types.items():
             column = batch.column(name)
             columns.append(column.cast(kind) if pa.types.is_null(column.type) else column)
+        table = pa.table(columns, list(self.types))
         try:
-            return _evaluated(self.expression, pa.table(columns, list(self.types)))
+            return _evaluated(self.expression, table)
         except pa.ArrowException as error:
+            for wider in _with_wider_integers(table):
+                with suppress(pa.ArrowException):
+                    return _evaluated(self.expression, wider)
             raise ValueError(str(_refused(error, self.types, list(self.types)))) from error
+
+    @property
+    def prunes(self) -> bool:
+        """Tell whether the smallest and the largest value of rows can exclude them all.
+
+        Not of numbers of 32 bits and less: Arrow compares them with a value of 64 bits, or with
+        that value in 32 bits, as it happens (an exact comparison, and membership in a list).
+        """
+        return not any(
+            pa.types.is_floating(kind) and kind.bit_width < 64 for kind in self.types.values()
+        )
 
     def kept(self, batch: Any) -> Any:
         """Return the rows of a batch that count."""
         mask = self.mask(batch)
         return batch if mask.true_count == len(batch) else batch.filter(mask)
+
+
+def _with_wider_integers(table: Any) -> Iterator[Any]:
+    """Yield a table with one column of integers as float64, then another, then with all.
+
+    Arrow narrows a value such as 0.5 to 32 bits, and refuses integers that 32 bits do not hold.
+    """
+    integers = [i for i, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
+    for chosen in [*([i] for i in integers), integers]:
+        wider = table
+        for i in chosen:
+            cast = table.column(i).cast(pa.float64(), safe=False)
+            wider = wider.set_column(i, table.schema.names[i], cast)
+        yield wider
 
 
 def expression_of(where: Any) -> Any:
@@ -103,6 +136,15 @@ def expression_of(where: Any) -> Any:
         return where
     if not isinstance(where, list | tuple):
         raise TypeError(f"`where` is a {type(where).__name__}; {_HOW}.")
+    lists = [where, *(some for some in where if isinstance(some, list | tuple))]
+    for term in chain(*lists):
+        if isinstance(term, tuple) and len(term) == 3:
+            column, operator, value = term
+            if operator in {"in", "not in"} and isinstance(value, str | bytes):
+                raise TypeError(
+                    f"where={where!r} looks for {column!r} in a text, which would be its letters; "
+                    f"give a list of values, such as [{value!r}]"
+                )
     try:
         return parquet.filters_to_expression(where)
     except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -190,8 +232,9 @@ def bound(expression: Any, schema: Any, names: Sequence[str] | None = None) -> F
 def _with_nulls_typed(
     expression: Any, types: dict[str, Any], names: Sequence[str]
 ) -> dict[str, Any]:
-    for stand_in in _STAND_INS:
-        typed = {n: stand_in if pa.types.is_null(kind) else kind for n, kind in types.items()}
+    null = [name for name, kind in types.items() if pa.types.is_null(kind)]
+    for kinds in islice(product(_STAND_INS, repeat=len(null)), _MOST_TRIED):
+        typed = types | dict(zip(null, kinds, strict=True))
         if _applies(expression, typed):
             return typed
     try:

@@ -79,7 +79,7 @@ def groups_of(
         Of each run: the numbers of its groups, its rows, its bytes in the file.
     """
     left = file
-    if where is not None:
+    if where is not None and where.prunes:
         try:
             left = file.subset(filter=where.expression, schema=schema)
         except pa.ArrowException:  # not every type has statistics that Arrow can compare
