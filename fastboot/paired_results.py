@@ -87,11 +87,11 @@ class _Comparison(Result, ABC):
     def detectable_effect(self) -> float:
         """The smallest true difference that such data would show with power 0.8.
 
-        At the level 1 - confidence_level, with the sides asked for; see
-        :func:`fastboot.minimum_detectable_effect`.
+        At the level 1 - confidence_level, with the sides asked for; NaN where all replicates are
+        equal. See :func:`fastboot.minimum_detectable_effect`.
         """
         return minimum_detectable_effect(
-            self.standard_error, alpha=1.0 - self.confidence_level, alternative=self.alternative
+            self, alpha=1.0 - self.confidence_level, alternative=self.alternative
         )
 
     @property

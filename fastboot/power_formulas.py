@@ -261,7 +261,7 @@ def minimum_detectable_effect(
     Parameters
     ----------
     standard_error
-        Of the difference, 0 or more, or a result that has one. NaN gives NaN.
+        Of the difference, 0 or more, or a result that has one.
     alpha
         Level of the test.
     power
@@ -272,7 +272,9 @@ def minimum_detectable_effect(
     Returns
     -------
     float
-        A distance from 0, whatever the side.
+        A distance from 0, whatever the side. NaN where no spread was seen and so nothing can be
+        said: the standard error is 0 or NaN, or all replicates of the result are equal. (0 would
+        read as if every effect were detectable.) So it is in ``fb.compare(...).pairs``.
 
     Raises
     ------
@@ -297,6 +299,9 @@ def minimum_detectable_effect(
         raise ValueError(f"`standard_error` is {error}; it must be 0 or more")
     check_alpha_and_power(alpha, power)
     tail = tail_of(alpha, check_alternative(alternative))
+    # Equal replicates may differ by rounding, so their standard error need not be 0.
+    if float(error) == 0.0 or getattr(standard_error, "degenerate", False):
+        return math.nan
     return float((ndtri(power) - ndtri(tail)) * float(error))
 
 

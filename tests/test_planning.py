@@ -419,6 +419,36 @@ def test_minimum_detectable_effect__of_a_result() -> None:
     assert minimum_detectable_effect(result) == expected
 
 
+@pytest.mark.parametrize(
+    "a, b, options",
+    [
+        ([1.0] * 5, [0.0] * 5, {}),
+        # The same but for rounding: the standard error is 1e-17.
+        ([0.3, 0.2, 1.1, 0.9], [0.2, 0.1, 1.0, 0.8], {}),
+        # Two resamples with the same mean, which is not that of the data.
+        ([0.0] * 9 + [1.0], [0.0] * 10, {"n_resamples": 2, "rng": 14}),
+    ],
+)
+def test_minimum_detectable_effect__no_spread(
+    a: list[float], b: list[float], options: dict[str, Any]
+) -> None:
+    """Nothing can be said, of a result or a pair: 0 would make every effect detectable."""
+    options = {"n_resamples": 99, "rng": 0} | options
+    result = fb.paired_bootstrap(a, b, **options)
+    (detectable,) = fb.compare({"a": a, "b": b}, **options).pairs.to_columns()["detectable"]
+
+    assert result.standard_error == pytest.approx(0.0, abs=1e-16)
+    assert math.isnan(minimum_detectable_effect(result))
+    assert math.isnan(result.detectable_effect)
+    assert math.isnan(detectable)
+
+
+def test_minimum_detectable_effect__of_equal_differences() -> None:
+    """Nor of a standard error of 0, whosever it is."""
+    assert math.isnan(minimum_detectable_effect(fb.paired_t_test([1.0] * 5, [0.0] * 5, rng=0)))
+    assert math.isnan(minimum_detectable_effect(0))
+
+
 # Words and refusals
 
 

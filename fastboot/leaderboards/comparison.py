@@ -223,7 +223,8 @@ class Comparison(Worded):
         - detectable: the smallest true difference that this design finds with a power of 0.8,
           (z_(1 - alpha/2) + z_0.8) x standard_error with alpha = 1 - confidence_level, or z_(1 -
           alpha) for a one-sided test (Cohen 1988); a test of this pair alone, without correction.
-          NaN where the difference is the same in all resamples.
+          NaN where the difference is the same in all resamples, as
+          :func:`fastboot.minimum_detectable_effect` has it: no spread was seen.
         - n_rows, n_units: of the slice.
         """
         return _Figures(self._pair_columns, self._pair_caption(), self.notes, self._n_labels)
@@ -378,16 +379,17 @@ class Comparison(Worded):
         return float(ndtri(1.0 - tail) + ndtri(POWER))
 
     def _pair_figures(self, pairs: Pairs, place: int) -> dict[str, float]:
+        error = float(pairs.standard_errors[place])
+        # As in `minimum_detectable_effect`: 0 would read as if every effect were detectable.
+        unseen = pairs.is_degenerate[place] or error == 0.0
         return {
             "difference": float(pairs.estimates[place]),
-            "standard_error": float(pairs.standard_errors[place]),
+            "standard_error": error,
             "low": float(pairs.lows[place]),
             "high": float(pairs.highs[place]),
             "pvalue": float(pairs.pvalues[place]),
             "adjusted_pvalue": float(pairs.adjusted[place]),
-            "detectable": np.nan
-            if pairs.is_degenerate[place]
-            else self._detects * float(pairs.standard_errors[place]),
+            "detectable": np.nan if unseen else self._detects * error,
         }
 
     def _system_rows(self, board: Board) -> list[dict[str, Any]]:
