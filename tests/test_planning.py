@@ -378,11 +378,64 @@ def test_pilot__other_tests_agree_with_t(test: str) -> None:
     assert 0.0 <= grouped.power <= 1.0
 
 
-def test_pilot__constant_differences() -> None:
-    """None at all are never significant, and equal ones always."""
-    ones = np.full(20, 0.1)
-    assert power(ones, ones, n_items=10, rng=0).power == 0.0
-    assert power(ones, 0.0 * ones, n_items=10, rng=0).power == 1.0
+@pytest.mark.parametrize("test", ["t", "bootstrap", "randomization"])
+@pytest.mark.parametrize("effect", [None, 0.5])
+@pytest.mark.parametrize(
+    "a, b, options, message",
+    [
+        ([1.0], [0.0], {},
+         ("`pilot_a` has 1 row, which shows no spread; give a pilot of two rows at least, or plan "
+          "from `effect` and `std_of_difference`")),
+        ([1.0, math.nan], [0.0, 1.0], {"nan_policy": "omit"},
+         "`pilot_a` has 1 row left, which shows no spread"),
+        ([1.0, 2.0, 5.0], [0.0] * 3, {"groups": ["x"] * 3},
+         "`groups` has 1 group, which shows no spread; give a pilot of two groups at least"),
+        ([1.0, 2.0, math.nan], [0.0] * 3, {"groups": ["x", "x", "y"], "nan_policy": "omit"},
+         "`groups` has 1 group left, which shows no spread"),
+        ([1.0] * 5, [0.0] * 5, {},
+         ("`pilot_a` and `pilot_b` differ by 1 in all 5 rows, which shows no spread; give a pilot "
+          "whose differences vary, or plan from `effect` and `std_of_difference`")),
+        ([0.1, 0.7, 0.4], [0.1, 0.7, 0.4], {}, "`pilot_b` differ by 0 in all 3 rows"),
+        # In binary 0.3 - 0.2 is not 0.2 - 0.1.
+        ([0.3, 0.2, 1.1], [0.2, 0.1, 1.0], {}, "differ by 0.1 in all 3 rows"),
+        ([5.0, 6.0, 7.0], [4.0, 5.0, 6.0], {"groups": [3, 4, 3]},
+         "differ by 1 on average in all 2 groups, which shows no spread"),
+        # Rows vary, but whole groups are drawn, of the same mean.
+        ([0.1, 0.7, 0.4, 0.4, 0.7, 0.1, 0.4], [0.0] * 7, {"groups": [1, 1, 1, 2, 2, 2, 3]},
+         "differ by 0.4 on average in all 3 groups"),
+    ],
+)  # fmt: skip
+def test_pilot__no_spread(
+    a: list[float], b: list[float], options: dict[str, Any], message: str, effect: float | None,
+    test: str,
+) -> None:  # fmt: skip
+    """Power 1 with a Monte Carlo error of 0 would be made of nothing."""
+    with pytest.raises(ValueError, match=re.escape(message)):
+        power(a, b, n_items=30, effect=effect, test=test, rng=0, n_resamples=9, **options)
+
+
+def test_pilot__no_spread_of_large_groups() -> None:
+    """Sums of the same 1,000 differences in another order are equal but for rounding."""
+    rng = np.random.default_rng(52)
+    d, groups = rng.normal(0.3, 1.0, 1_000), np.repeat(np.arange(20), 1_000)
+    a = np.concatenate([rng.permutation(d) for _ in range(20)])
+    with pytest.raises(ValueError, match="on average in all 20 groups, which shows no spread"):
+        power(a, np.zeros(20_000), n_items=20_000, groups=groups, rng=0)
+    a[0] += 1e-6
+    assert power(a, np.zeros(20_000), n_items=20_000, groups=groups, rng=0).power == 1.0
+
+
+def test_pilot__small_spread() -> None:
+    """What is no rounding is spread, even in one row and far from 0."""
+    a = np.full(20, 1e6)
+    a[3] += 1e-6
+    assert power(a, np.zeros(20), n_items=10, rng=0).power == 1.0
+
+
+def test_pilot__experiments_of_equal_differences() -> None:
+    """Of two items: 1, 1 has an infinite t, significant; 0, 0 and 0, 1 have t = 0 and 1."""
+    result = power([1, 1, 1, 0], [0, 0, 0, 0], n_items=2, rng=0)
+    assert_rate(round(result.power * 9_999), 9_999, 9 / 16, detects=0.04)
 
 
 def test_pilot__seed_reproduces() -> None:

@@ -8,6 +8,7 @@ of the experiment: 9,999 experiments of 20,000 scores take 1.3 s on two cores, o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fastboot.arguments import Rng, check_run
 from fastboot.bootstrap import bootstrap
 from fastboot.calls import words
 from fastboot.columns import Column, Keys, Source, load
+from fastboot.jackknife import relative_rounding
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.power_formulas import check_alpha_and_power, tail_of
@@ -35,6 +37,7 @@ _INNER = 999
 _DEFAULT = {"t": 9_999, "bootstrap": 999, "randomization": 999}
 # Stands for an infinite t, which a replicate may not be.
 _HUGE = 1e300
+_EPSILON = float(np.finfo(np.float64).eps)
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +97,7 @@ def pilot_power(
     Raises
     ------
     TypeError, ValueError
-        An argument or a column is wrong; the message names it.
+        An argument or a column is wrong, or the pilot shows no spread; the message names it.
     """
     if test not in TESTS:
         raise ValueError(f"`test` is {test!r}; choose one of {', '.join(TESTS)}")
@@ -109,26 +112,27 @@ def pilot_power(
         columns.append(Column(groups, "key", "groups"))
     rows = load(columns, data, nan_policy)
     a, b = (np.asarray(values) for values in rows.columns[:2])
+    keys = rows.columns[2] if groups is not None else None
+    assert keys is None or isinstance(keys, Keys)
+    unit = "item" if keys is None else "group"
+    n_pilot = rows.n_rows if keys is None else keys.n_groups
+    n_units = max(1, round(n_items * n_pilot / rows.n_rows))
+    if n_units < 2:
+        raise ValueError(
+            f"`n_items` is {n_items:,}, which is one {unit}; a test needs two at least"
+        )
+    _check_spread(a, b, keys, columns, rows.n_dropped)
     observed = float((a - b).mean())
     if effect is not None:
         a = a + (effect - observed)
     units = [a, b, np.ones(rows.n_rows)]
-    if groups is not None:
-        keys = rows.columns[2]
-        assert isinstance(keys, Keys)
+    if keys is not None:
         units = [np.bincount(keys.codes, values, keys.n_groups) for values in units]
-    n_units = max(1, round(n_items * len(units[0]) / rows.n_rows))
-    if n_units < 2:
-        raise ValueError(
-            f"`n_items` is {n_items:,}, which is one {'item' if groups is None else 'group'}; a "
-            "test needs two at least"
-        )
     options = {"alternative": alternative, "n_threads": run.n_threads}
     if test == "t":
         share = _share_of_t(units, n_units, run.n_resamples, run.seed, alpha, options)
     else:
         share = _share_of_calls(test, units, n_units, run.n_resamples, run.seed, alpha, options)
-    unit = "item" if groups is None else "group"
     return Power(
         power=share,
         standard_error=math.sqrt(share * (1.0 - share) / run.n_resamples),
@@ -138,7 +142,7 @@ def pilot_power(
         n_resamples=run.n_resamples,
         seed=run.seed,
         n_rows=rows.n_rows,
-        n_units=len(units[0]),
+        n_units=n_pilot,
         n_dropped=rows.n_dropped,
         inputs={
             "effect": observed if effect is None else float(effect),
@@ -147,7 +151,7 @@ def pilot_power(
             "test": test,
         },
         assumptions=(
-            f"differences like those of the pilot's {count(len(units[0]), unit)}",
+            f"differences like those of the pilot's {count(n_pilot, unit)}",
             "a true difference as in the pilot, " + short(observed)
             if effect is None
             else f"a true difference of {effect:g}",
@@ -155,6 +159,57 @@ def pilot_power(
         ),
         asked=tuple((column.argument, words(column)) for column in columns),
     )
+
+
+def _check_spread(
+    a: Floats, b: Floats, keys: Keys | None, columns: Sequence[Column], n_dropped: int
+) -> None:
+    """Raise ValueError if every experiment drawn from the pilot has the same mean difference.
+
+    Its power would be 0 or 1, without a Monte Carlo error, whatever the true spread.
+    """
+    unit = "row" if keys is None else "group"
+    n_units = len(a) if keys is None else keys.n_groups
+    instead = "or plan from `effect` and `std_of_difference`"
+    if n_units == 1:
+        left = " left" if n_dropped else ""
+        raise ValueError(
+            f"{columns[0 if keys is None else 2]} has 1 {unit}{left}, which shows no spread; give "
+            f"a pilot of two {unit}s at least, {instead}"
+        )
+    if _equal(a, b) if keys is None else _equal_means(a, b, keys):
+        mean = "" if keys is None else " on average"
+        raise ValueError(
+            f"{columns[0]} and {columns[1]} differ by {short(float((a - b).mean()))}{mean} in all "
+            f"{count(n_units, unit)}, which shows no spread; give a pilot whose differences vary, "
+            f"{instead}"
+        )
+
+
+def _equal(a: Floats, b: Floats) -> bool:
+    """Whether all differences may be equal in exact arithmetic: one number is near them all."""
+    differences, reach = a - b, _reach(a, b)
+    return bool((differences - reach).max() <= (differences + reach).min())
+
+
+def _equal_means(a: Floats, b: Floats, keys: Keys) -> bool:
+    """Whether the mean differences of all groups may be equal in exact arithmetic."""
+    # From the first, so that a difference far from 0 costs no digits.
+    differences = (a - b) - (a[0] - b[0])
+    reach = _reach(a, b) + relative_rounding(len(a)) * np.abs(differences)
+    sums, reaches, sizes = (
+        np.bincount(keys.codes, values, keys.n_groups) for values in (differences, reach, None)
+    )
+    deviations = np.abs(sums - sizes * differences.mean())
+    return bool((deviations <= reaches + sizes * reach.mean()).all())
+
+
+def _reach(a: Floats, b: Floats) -> Floats:
+    """Return how far each difference may be from what was meant.
+
+    It carries half a unit in the last place of its a, its b and itself. Equal scores differ by 0.
+    """
+    return np.where(a == b, 0.0, _EPSILON * (np.abs(a) + np.abs(b)))
 
 
 _NAMES = {

@@ -188,7 +188,8 @@ def power(
     Parameters
     ----------
     pilot_a, pilot_b
-        Scores of both systems on the same items, arrays or columns of `data`.
+        Scores of both systems on the same items, arrays or columns of `data`. Their differences
+        (with groups, the mean differences of these) must vary: a pilot is there to show the spread.
     n_items
         Items of the experiment that is planned.
     effect
@@ -219,7 +220,8 @@ def power(
     TypeError
         Keywords are missing or do not belong together.
     ValueError
-        A number is out of range, or a word or a column is unknown.
+        A number is out of range, a word or a column is unknown, or the pilot shows no spread: it
+        is a single row or group, or all its differences are equal (but for rounding).
 
     Examples
     --------
