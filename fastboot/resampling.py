@@ -188,15 +188,16 @@ def resample(
         replicates = keep(draw)
     else:
         replicates, parts, remarks = _weighed(target, sample, arrangement, units, rows, run, keep)
+    size = np.maximum(scale, _largest(replicates.values))
+    tolerance = rounding(target, seen, size, sample.n_rows)
     return Answer(
         estimates=estimates,
-        replicates=replicates.values,
+        replicates=_settled(replicates.values, estimates, tolerance),
         path=replicates.path,
         influence=None if method is None else _influence(
             target, sample, arrangement, seen, bca=method == "bca"
         ),
-        rounding=rounding(target, seen, np.maximum(scale, _largest(replicates.values)),
-                          sample.n_rows),
+        rounding=tolerance,
         n_rows=rows_of(sample.n_rows, cells),
         n_units=arrangement.n_units,
         remarks=remarks,
@@ -292,12 +293,13 @@ def _scanned(
     )
     assert found is not None
     size = np.maximum(scale, _largest(replicates.values))
+    tolerance = rounding(target, found.units, size, sample.n_rows)
     return Answer(
         estimates=estimates,
-        replicates=replicates.values,
+        replicates=_settled(replicates.values, estimates, tolerance),
         path=replicates.path,
         influence=found.influence,
-        rounding=rounding(target, found.units, size, sample.n_rows),
+        rounding=tolerance,
         n_rows=np.array([sample.n_rows]),
         n_units=np.array([units.n_units]),
         errors=found.errors,
@@ -349,6 +351,21 @@ def _largest(replicates: Floats) -> Floats:
     """Largest absolute value among the replicates, 0 where none is defined."""
     largest: Floats = np.fmax.reduce(np.abs(replicates), axis=2)
     return np.nan_to_num(largest)
+
+
+def _settled(replicates: Floats, estimates: Floats, tolerance: Floats) -> Floats:
+    """Return replicates: the estimate itself where all that are defined equal it but for rounding.
+
+    Then nothing varies: the standard error is 0 and every limit is the estimate.
+    """
+    low, high = np.fmin.reduce(replicates, axis=2), np.fmax.reduce(replicates, axis=2)
+    with np.errstate(invalid="ignore"):
+        alike = np.maximum(estimates - low, high - estimates) <= tolerance
+    if not alike.any():
+        return replicates
+    settled = replicates.copy()
+    settled[alike] = np.where(np.isnan(replicates[alike]), np.nan, estimates[alike][:, None])
+    return settled
 
 
 def _influence(

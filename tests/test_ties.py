@@ -317,3 +317,39 @@ def test_rounded_scores__exact_pvalue() -> None:
     for path in SWAP_PATHS:
         result = fb.approximate_randomization(a, b, n_resamples=N_RESAMPLES, rng=SEED, path=path)
         assert_rate(result.n_extreme, N_RESAMPLES, exact, detects=0.035)
+
+
+CONSTANT = {
+    "mean": fb.mean([0.1] * 7),
+    "total": fb.total([0.1] * 7),
+    "weighted mean": fb.weighted_mean([0.1] * 7, [0.1, 0.5, 1.0, 0.3, 0.3, 0.7, 0.9]),
+    "standard deviation": fb.std([0.1] * 7),
+}
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"method": "basic"}, {"method": "bca"}, {"groups": [0, 0, 1, 1, 1, 2, 3]},
+    {"strata": [0, 0, 0, 1, 1, 1, 1]}, {"scheme": "bayesian"}, {"by": [0, 0, 0, 1, 1, 1, 1]},
+])  # fmt: skip
+@pytest.mark.parametrize("name", CONSTANT)
+def test_bootstrap__of_equal_rows(name: str, options: dict[str, Any]) -> None:
+    """Sums of 0.1 are rounded, in another way for each resample; nothing varies all the same."""
+    answer: Any = fb.bootstrap(CONSTANT[name], n_resamples=199, rng=0, **options)
+    for result in answer.values() if "by" in options else [answer]:
+        if name == "total" and ("groups" in options or "by" in options):
+            continue  # the number of rows varies, or is that of a slice
+        assert result.degenerate
+        assert result.standard_error == 0.0
+        interval = result.confidence_interval
+        assert interval.low == interval.high == result.estimate
+
+
+@pytest.mark.parametrize("correction", ["holm", "max_t"])
+def test_compare__systems_that_are_apart_alike(correction: str) -> None:
+    """One system is the other and 0.25: their difference does not vary."""
+    first = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.5])
+    systems = {"a": first, "b": first + 0.25}
+
+    pair = fb.compare(systems, correction=correction, n_resamples=199, rng=0).pair("a", "b")
+
+    assert (pair.standard_error, pair.low, pair.high) == (0.0, -0.25, -0.25)

@@ -213,6 +213,9 @@ def board_of(
         )
     else:
         adjusted = pvalues if correction == "none" else adjust_pvalues(pvalues, correction)
+    # What varies by rounding alone does not vary.
+    errors = np.where(degenerate & ~np.isnan(drawn.standard_errors), 0.0, drawn.standard_errors)
+    limits = np.where(degenerate[:, None] & np.isfinite(limits), drawn.estimates[:, None], limits)
     return Board(
         metric=metric,
         statistic=statistic,
@@ -228,7 +231,7 @@ def board_of(
         pairs=Pairs(
             places=tuple(places),
             estimates=drawn.estimates,
-            standard_errors=drawn.standard_errors,
+            standard_errors=errors,
             lows=limits[:, 0],
             highs=limits[:, 1],
             pvalues=pvalues,
