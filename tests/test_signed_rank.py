@@ -265,6 +265,22 @@ def test_refused(test: Any) -> None:
         signed_rank_test([1, 2], [2, 1], zero_method="drop")
 
 
+@pytest.mark.parametrize("test", [signed_rank_test, sign_test])
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ([1e308, 2.0, 3.0], [-1e308, 1.0, 1.0]),
+        ([-1e308, 2.0, 3.0], [0.0, 1.0, 1.0]),  # the sum of the difference with itself
+    ],
+)
+def test_overflow(test: Any, a: list[float], b: list[float]) -> None:
+    """Differences whose sums float64 cannot hold are refused, as by the bootstrap; no warning."""
+    with pytest.raises(ValueError, match=r"^the values sum to more than float64 can hold; divide"):
+        test(a, b)
+    halves = test([8e307, 2.0, 3.0], [0.0, 1.0, 1.0])
+    assert (math.isfinite(halves.estimate), halves.pvalue) == (True, 0.25)
+
+
 def test_signed_rank__words() -> None:
     """The sentence has the figures and the law."""
     table = {"cross": DARWIN, "self": [0] * 15}

@@ -29,6 +29,7 @@ __all__ = [
     "load_pairs",
     "pvalue_words",
     "rounding",
+    "subtracted",
     "t_pvalue",
     "tied",
 ]
@@ -193,6 +194,26 @@ def rounding(a: Floats, b: Floats) -> Floats:
     return reach
 
 
+def subtracted(a: Floats, b: Floats) -> Floats:
+    """Return a - b; the sum of any two of these is finite, or NaN.
+
+    Parameters
+    ----------
+    a, b
+        Shape (n_rows,).
+
+    Raises
+    ------
+    ValueError
+        Two differences may sum to more than float64 holds.
+    """
+    with np.errstate(over="ignore"):
+        differences: Floats = a - b
+        if np.isinf(2.0 * differences).any():
+            raise ValueError("the values sum to more than float64 can hold; divide them first")
+    return differences
+
+
 def tied(a: Floats, b: Floats) -> Floats:
     """Return a - b, with differences whose sizes only rounding sets apart made equal, or 0.
 
@@ -201,7 +222,7 @@ def tied(a: Floats, b: Floats) -> Floats:
     a, b
         Shape (n_rows,); no NaN.
     """
-    differences: Floats = a - b
+    differences = subtracted(a, b)
     reach = rounding(a, b)
     none = np.abs(differences) <= reach
     differences[none], reach[none] = 0.0, 0.0

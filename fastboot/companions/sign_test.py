@@ -16,6 +16,7 @@ from fastboot.companions.companion import (
     load_pairs,
     pvalue_words,
     rounding,
+    subtracted,
 )
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.pvalues import check_alternative
@@ -128,7 +129,7 @@ def sign_test(
     level, sides = check_level(confidence_level), check_alternative(alternative)
     first, second, n_dropped = load_pairs(a, b, data, nan_policy)
     defined = not (np.isnan(first).any() or np.isnan(second).any())
-    differences = first - second
+    differences = subtracted(first, second)
     if defined:
         differences[np.abs(differences) <= rounding(first, second)] = 0.0
     above, below = (int(np.count_nonzero(one)) for one in (differences > 0.0, differences < 0.0))
