@@ -323,6 +323,16 @@ def test_option__unreadable(run: Callable[..., Done], table: Path, option: str, 
 
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(f"fastboot: Invalid value for '{option}': ")
+    assert "Value error" not in done.err
+
+
+def test_option__unreadable_word(run: Callable[..., Done], table: Path) -> None:
+    """Words of the user's own stay as they are."""
+    done = run("compare", table, "--a", "a", "--b", "b", "--method", "': Value error, ")
+
+    assert done.err.startswith(
+        "fastboot: Invalid value for '--method': \"': Value error, \" is not one of 'percentile', "
+    )
 
 
 @pytest.mark.parametrize(

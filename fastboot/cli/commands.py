@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -167,7 +168,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         return app(arguments, prog_name="fastboot", standalone_mode=False) or 0
     except typer.TyperException as error:
-        terminal.complain(error.format_message())
+        # What checks the values says what kind of Python error a wrong one is.
+        wrong = re.compile(r"^(Invalid value for '.*?': )Value error, ")
+        terminal.complain(wrong.sub(r"\1", error.format_message()))
     except (OSError, TypeError, ValueError) as error:
         terminal.complain(str(error))
     return 2
