@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from fastboot.arrow import decoded, from_numpy, is_null, slots
 
-__all__ = ["Column", "Plain", "Source", "counted", "plain_of", "read_values"]
+__all__ = [
+    "Column",
+    "Plain",
+    "Source",
+    "array_of",
+    "counted",
+    "plain_of",
+    "read_values",
+    "with_nan",
+]
 
 # The kinds of NumPy array that a list of one Python type may become.
 _KIND_OF = {bool: "b", int: "iu", float: "f"}
@@ -221,6 +230,43 @@ def _refuse_inexact(column: Column, row: int, value: int | Decimal) -> None:
             f"{column} has {value} at row {row:,}, beyond 2**53, where float64 would change it; "
             "subtract or divide first."
         )
+
+
+def array_of(values: Any) -> NDArray[Any]:
+    """Return values as an array; a masked one where they, or arrays in a list of them, are.
+
+    ``np.asarray`` takes what lies under a mask for a value.
+    """
+    if not _has_mask(values):
+        return np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        return values
+    return np.ma.stack([array_of(one) for one in values])  # np.ma.array warns of `np.ma.masked`
+
+
+def _has_mask(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return any(map(_has_mask, values))
+    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+
+
+def with_nan(values: Any) -> NDArray[Any]:
+    """Return numbers as an array, for what is no column: float64 with NaN where any is masked.
+
+    What is no number is masked by None.
+
+    Examples
+    --------
+    >>> with_nan(np.ma.array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    array = array_of(values)
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    is_number = array.dtype.kind in "biuf"
+    found = np.array(array.data, dtype=np.float64 if is_number else object)
+    found[np.ma.getmaskarray(array)] = np.nan if is_number else None
+    return found
 
 
 def counted(number: int, noun: str) -> str:

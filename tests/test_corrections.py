@@ -7,12 +7,16 @@ of sign flips, plain loops over replicates, exact laws of order statistics.
 from __future__ import annotations
 
 import math
+import re
 import tracemalloc
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -174,6 +178,48 @@ class TestAdjustPvalues:
         """Each message names the argument."""
         with pytest.raises(ValueError, match=message):
             adjust_pvalues(*arguments)
+
+    @pytest.mark.parametrize(
+        "pvalues, error, message",
+        [
+            ([True, False], TypeError, "`pvalues` has True at 0; give p-values"),
+            ([0.1, np.True_], TypeError, "`pvalues` has np.True_ at 1; give p-values"),
+            (np.array([0, 1], bool), TypeError, "`pvalues` has False at 0; give p-values"),
+            ([".1", ".2"], TypeError, "`pvalues` has '.1' at 0; give p-values"),
+            ([0.1, "a"], TypeError, "`pvalues` has 'a' at 1; give p-values"),
+            ([1j], TypeError, "`pvalues` has 1j at 0; give p-values"),
+            ({"a": 0.1}, TypeError, "`pvalues` is a dict; give a sequence of p-values, one family"),
+            ({0.1}, TypeError, "`pvalues` is a set; give a sequence of p-values"),
+            ("0.1", TypeError, "`pvalues` is a str; give a sequence of p-values"),
+            (0.1, TypeError, "`pvalues` is a float; give a sequence of p-values"),
+            (
+                [[0.1], [0.1, 0.2]],
+                ValueError,
+                "`pvalues` has lists of different lengths; give one list of p-values, one family",
+            ),
+        ],
+    )
+    def test_no_pvalues(self, pvalues: Any, error: type[Exception], message: str) -> None:
+        """As `combine_pvalues` refuses them."""
+        with pytest.raises(error, match=f"^{re.escape(message)}"):
+            adjust_pvalues(pvalues)
+
+    @pytest.mark.parametrize(
+        "pvalues",
+        [
+            [Decimal("0.25"), Fraction(1, 2), None],
+            np.array([0.25, 0.5, None], dtype=object),
+            pd.Series([0.25, 0.5, None]),
+            pa.array([0.25, 0.5, None]),
+        ],
+    )
+    def test_numbers_of_any_kind(self, pvalues: Any) -> None:
+        """Sequences of all kinds; None is NaN."""
+        assert np.array_equal(adjust_pvalues(pvalues), [0.5, 0.5, math.nan], equal_nan=True)
+
+    def test_integers(self) -> None:
+        """0 and 1 are probabilities."""
+        assert adjust_pvalues([0, 1]).tolist() == [0.0, 1.0]
 
 
 def slow_max_t(

@@ -7,6 +7,7 @@ the same bootstrap indices.
 from __future__ import annotations
 
 import math
+import re
 import tracemalloc
 from itertools import combinations
 from typing import Any
@@ -456,6 +457,63 @@ class TestModelConfidenceSet:
             model_confidence_set(values, replicates, statistic="R")
         with pytest.raises(ValueError, match="`confidence_level` is 95"):
             model_confidence_set(values, replicates).members(95)
+
+    @pytest.mark.parametrize("statistic", MCS_STATISTICS)
+    def test_lists(self, statistic: str) -> None:
+        """Lists are arrays."""
+        values, replicates, _ = board(SEED, 3)
+        expected = model_confidence_set(values, replicates, statistic=statistic, rounding=0.5)
+        found = model_confidence_set(
+            values.tolist(), replicates.tolist(), statistic=statistic, rounding=[0.5] * 3
+        )
+        assert found.pvalues.tolist() == expected.pvalues.tolist()
+        whole = model_confidence_set([1, 2], [[1, 1], [1, 2]], statistic=statistic)
+        assert whole.pvalues.tolist() == [2 / 3, 1.0]
+
+    @pytest.mark.parametrize("statistic", MCS_STATISTICS)
+    def test_none_in_the_ranking(self, statistic: str) -> None:
+        """Where all are undefined."""
+        found = model_confidence_set([math.nan, math.nan], np.zeros((2, 9)), statistic=statistic)
+        assert np.isnan(found.pvalues).all()
+
+    @pytest.mark.parametrize(
+        "error, message, given",
+        [
+            (TypeError, "`values` is of type <U1; give numbers", {"values": ["a", "b"]}),
+            (ValueError, "`values` has shape (); give one value for each system", {"values": 1}),
+            (ValueError, "`values` is empty; give one value for each system", {"values": []}),
+            (
+                ValueError,
+                (
+                    "`replicates` has shape (2,) but `values` 2 systems; give a row of replicates "
+                    "for each, shape (2, n_replicates)"
+                ),
+                {"replicates": [1, 2]},
+            ),
+            (
+                ValueError,
+                "`replicates` has shape (2, 2) but `values` 1 system; give a row",
+                {"values": [1]},
+            ),
+            (
+                ValueError,
+                "`replicates` has rows of different lengths; give as many numbers for each system",
+                {"replicates": [[1, 2], [1]]},
+            ),
+            (
+                ValueError,
+                "`rounding` has shape (3,) but `values` 2 systems; give one number, or one for",
+                {"rounding": [0, 0, 0]},
+            ),
+        ],
+    )
+    def test_refuses_what_does_not_fit(
+        self, error: type[Exception], message: str, given: dict[str, Any]
+    ) -> None:
+        """By the name of the argument."""
+        arguments: dict[str, Any] = {"values": [1, 2], "replicates": [[1, 1], [1, 2]]}
+        with pytest.raises(error, match=f"^{re.escape(message)}"):
+            model_confidence_set(**arguments | given)
 
 
 @pytest.mark.slow

@@ -6,14 +6,16 @@ ranking are as in :mod:`fastboot.leaderboards.ranks`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fastboot.intervals import check_level
 from fastboot.leaderboards.corrections import LEVEL_ROUNDING, studentized
 from fastboot.leaderboards.ranks import ranking_of
+from fastboot.plain import with_nan
+from fastboot.rendering import count
 
 __all__ = ["MCS_STATISTICS", "ModelConfidenceSet", "model_confidence_set"]
 
@@ -46,12 +48,12 @@ class ModelConfidenceSet(NamedTuple):
 
 
 def model_confidence_set(
-    values: Floats,
-    replicates: Floats,
+    values: ArrayLike,
+    replicates: ArrayLike,
     *,
     higher_is_better: bool = True,
     statistic: str = "range",
-    rounding: float | Floats = 0.0,
+    rounding: ArrayLike = 0.0,
 ) -> ModelConfidenceSet:
     """Return the set of systems that holds the best with a given confidence.
 
@@ -70,14 +72,16 @@ def model_confidence_set(
     Parameters
     ----------
     values, replicates, higher_is_better, rounding
-        As for :func:`surely_better`.
+        As for :func:`surely_better`; what is masked is NaN.
     statistic
         "range" or "max".
 
     Raises
     ------
+    TypeError
+        What should be numbers is not.
     ValueError
-        The word is unknown.
+        The word is unknown, or values, replicates and rounding are not of the same systems.
 
     Examples
     --------
@@ -88,15 +92,51 @@ def model_confidence_set(
     """
     if statistic not in MCS_STATISTICS:
         raise ValueError(f"`statistic` is {statistic!r}; choose one of {', '.join(MCS_STATISTICS)}")
+    estimates, drawn, reach = _read(values, replicates, rounding)
     systems, own, complete, off = ranking_of(
-        values, replicates, higher_is_better=higher_is_better, rounding=rounding
+        estimates, drawn, higher_is_better=higher_is_better, rounding=reach
     )
     losses, moved = -own, own[:, None] - complete
     test = _by_range if statistic == "range" else _by_mean
-    pvalues = np.full(len(values), np.nan)
-    # Without replicates no test rejects: (0 + 1) / (0 + 1).
-    pvalues[systems] = test(losses, moved, off) if complete.shape[1] else 1.0
+    pvalues = np.full(len(estimates), np.nan)
+    # Without replicates no test rejects: (0 + 1) / (0 + 1); without systems there is none.
+    pvalues[systems] = test(losses, moved, off) if complete.size else 1.0
     return ModelConfidenceSet(pvalues, statistic)
+
+
+def _read(values: Any, replicates: Any, rounding: Any) -> tuple[Floats, Floats, Floats]:
+    """Return values, replicates and rounding of the same systems."""
+    estimates = _numbers("values", values)
+    if estimates.ndim != 1:
+        raise ValueError(f"`values` has shape {estimates.shape}; give one value for each system")
+    n = len(estimates)
+    if n == 0:
+        raise ValueError("`values` is empty; give one value for each system")
+    drawn = _numbers("replicates", replicates)
+    if drawn.ndim != 2 or len(drawn) != n:
+        raise ValueError(
+            f"`replicates` has shape {drawn.shape} but `values` {count(n, 'system')}; give a row "
+            f"of replicates for each, shape ({n}, n_replicates)"
+        )
+    reach = _numbers("rounding", rounding)
+    if reach.shape not in {(), (n,)}:
+        raise ValueError(
+            f"`rounding` has shape {reach.shape} but `values` {count(n, 'system')}; give one "
+            "number, or one for each"
+        )
+    return estimates, drawn, reach
+
+
+def _numbers(argument: str, given: Any) -> Floats:
+    try:
+        array = with_nan(given)
+    except ValueError as error:
+        raise ValueError(
+            f"`{argument}` has rows of different lengths; give as many numbers for each system"
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"`{argument}` is of type {array.dtype}; give numbers")
+    return array.astype(np.float64, copy=False)
 
 
 def _by_range(losses: Floats, moved: Floats, rounding: Floats) -> Floats:

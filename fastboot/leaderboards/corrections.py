@@ -22,13 +22,17 @@ S^2 (`Pairs`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastboot.intervals import check_level, standard_error
+from fastboot.plain import array_of, with_nan
 from fastboot.pvalues import check_alternative
 
 __all__ = [
@@ -156,7 +160,8 @@ def adjust_pvalues(pvalues: ArrayLike | Sequence[float], method: str = "holm") -
     Parameters
     ----------
     pvalues
-        Shape (m,), between 0 and 1. NaN (undefined) stays NaN and does not count.
+        Shape (m,), between 0 and 1. NaN (undefined) stays NaN and does not count; what is masked
+        or None becomes NaN.
     method
         "holm" and "bonferroni" control the probability of any false rejection, under any
         dependence; "fdr_bh" and "fdr_by" the expected share of rejections that are false, "fdr_bh"
@@ -170,6 +175,8 @@ def adjust_pvalues(pvalues: ArrayLike | Sequence[float], method: str = "holm") -
 
     Raises
     ------
+    TypeError
+        They are no sequence, or one is no number.
     ValueError
         A p-value is not between 0 and 1, they are not one-dimensional, or the word is unknown.
 
@@ -179,11 +186,7 @@ def adjust_pvalues(pvalues: ArrayLike | Sequence[float], method: str = "holm") -
     [0.03, 0.06, 0.06, 0.02]
     """
     word = check_correction(method)
-    given = np.asarray(pvalues, dtype=np.float64)
-    if given.ndim != 1:
-        raise ValueError(
-            f"`pvalues` has {given.ndim} dimensions; give one list of p-values, one family"
-        )
+    given = _numbers(pvalues)
     outside = np.flatnonzero((given < 0.0) | (given > 1.0))
     if outside.size:
         raise ValueError(
@@ -194,6 +197,34 @@ def adjust_pvalues(pvalues: ArrayLike | Sequence[float], method: str = "holm") -
     family = ~np.isnan(given)
     adjusted[family] = _adjust(given[family], word)
     return adjusted
+
+
+def _numbers(pvalues: Any) -> Floats:
+    """Return one family of p-values as float64, NaN where there is none."""
+    is_unordered = isinstance(pvalues, Mapping | AbstractSet)
+    if is_unordered or isinstance(pvalues, str | bytes) or not hasattr(pvalues, "__len__"):
+        raise TypeError(
+            f"`pvalues` is a {type(pvalues).__name__}; give a sequence of p-values, one family"
+        )
+    try:
+        array = array_of(pvalues)
+    except ValueError as error:
+        raise ValueError(
+            "`pvalues` has lists of different lengths; give one list of p-values, one family"
+        ) from error
+    if array.ndim != 1:
+        raise ValueError(
+            f"`pvalues` has {array.ndim} dimensions; give one list of p-values, one family"
+        )
+    # A truth value beside numbers in a list would become a number.
+    is_list = isinstance(pvalues, list | tuple)
+    if is_list or array.dtype.kind not in "iuf":
+        for place, value in enumerate(pvalues if is_list else array.tolist()):
+            if value is None or value is np.ma.masked:
+                continue
+            if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
+                raise TypeError(f"`pvalues` has {value!r} at {place:,}; give p-values")
+    return np.asarray(with_nan(array), dtype=np.float64)
 
 
 def _adjust(family: Floats, method: str) -> Floats:
