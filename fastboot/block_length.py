@@ -13,6 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastboot.plain import counted, with_nan
+
 __all__ = ["block_length"]
 
 # The variance of the variance estimate, in units of the squared long-run variance (Patton, Politis
@@ -95,7 +97,7 @@ def block_length(
 
 
 def _checked(values: ArrayLike) -> NDArray[np.float64]:
-    series = np.asarray(values)
+    series = with_nan(values)
     if series.ndim != 1 or series.dtype.kind not in "biuf":
         raise ValueError(
             f"`values` has shape {series.shape} and type {series.dtype}; "
@@ -109,7 +111,8 @@ def _checked(values: ArrayLike) -> NDArray[np.float64]:
     bad = np.flatnonzero(~np.isfinite(series))
     if bad.size:
         raise ValueError(
-            f"`values` has {bad.size:,} values that are not finite (first at row {bad[0]:,}); "
+            f"`values` has {counted(bad.size, 'value')} that {'is' if bad.size == 1 else 'are'} "
+            f"not finite (first at row {bad[0]:,}); "
             f"a series in time order has no gaps."
         )
     if (series == series[0]).all():

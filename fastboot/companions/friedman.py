@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastboot.calls import words
 from fastboot.columns import Column, load
 from fastboot.companions.companion import LEAST_PVALUE
+from fastboot.plain import array_of
 from fastboot.rendering import count, made_by, short, shown_pvalue, signature_line, to_json
 from fastboot.tabular import Tabular
 
@@ -389,7 +390,7 @@ def _columns(scores: Any) -> tuple[tuple[str, ...], list[Column]]:
     elif isinstance(scores, list | tuple) and all(isinstance(one, str) for one in scores):
         named = {name: name for name in scores}
     else:
-        table = np.asarray(scores)
+        table = array_of(scores)
         if table.ndim != 2:
             raise TypeError(
                 f"`scores` has shape {table.shape}; give a mapping from systems to columns, a list "

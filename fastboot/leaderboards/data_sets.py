@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.calls import words
+from fastboot.plain import with_nan
 from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
@@ -428,7 +429,7 @@ def _read(pvalues: Any) -> tuple[tuple[Any, ...], Floats, str | None]:
         raise ValueError("`pvalues` is empty; give one for each data set")
     numbers = []
     for name, value in zip(names, values, strict=True):
-        number = getattr(value, "pvalue", value)
+        number = math.nan if value is np.ma.masked else getattr(value, "pvalue", value)
         if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
             raise TypeError(
                 f"`pvalues` has {value!r} for data set {name!r}; give p-values, or results that "
@@ -471,7 +472,7 @@ def _kept(names: Sequence[Any], pvalues: Floats, nan_policy: str) -> NDArray[np.
 
 
 def _weights(weights: Sequence[float] | None, n: int) -> Floats:
-    given = np.ones(n) if weights is None else np.array(weights, dtype=np.float64)
+    given = np.ones(n) if weights is None else np.array(with_nan(weights), dtype=np.float64)
     if given.shape != (n,):
         raise ValueError(f"`weights` has {given.size:,} values but `pvalues` {n:,}; give one each")
     if not (np.isfinite(given) & (given > 0.0)).all():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.plain import with_nan
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
 
@@ -117,7 +118,7 @@ def row_terms(
         elif np.ndim(term) == 0:
             terms.append(float(term))
         else:
-            array = np.asarray(term, dtype=np.float64)
+            array = np.asarray(with_nan(term), dtype=np.float64)
             _check_shape(statistic.name, i, array, n_rows)
             _check_finite(array, f"{statistic.name}.terms() returned", may_be_nan=may_be_nan)
             terms.append(array)
@@ -135,7 +136,7 @@ def _checked_tally(name: str, i: int, tally: Tally, n_rows: int, *, may_be_nan: 
         )
     if np.ndim(tally.values) == 0:
         return Tally(codes, tally.size, float(tally.values))
-    values = np.asarray(tally.values, dtype=np.float64)
+    values = np.asarray(with_nan(tally.values), dtype=np.float64)
     _check_shape(name, i, values, n_rows)
     _check_finite(values, f"{name}.terms() returned", may_be_nan=may_be_nan)
     return Tally(codes, tally.size, values)
@@ -195,7 +196,7 @@ def evaluate(statistic: Additive, sums: Sequence[Any], shape: tuple[int, ...]) -
         returned = statistic.finish(*sums)
     if returned is None:  # NumPy would take it for NaN
         raise TypeError(f"{statistic.name}.finish() returned None; return the value")
-    value = np.asarray(returned, dtype=np.float64)
+    value = np.asarray(with_nan(returned), dtype=np.float64)
     wanted = (len(statistic.labels), *shape) if isinstance(statistic, Vector) else shape
     if value.shape not in {wanted, ()}:
         raise TypeError(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
+from fastboot.plain import with_nan
 from fastboot.statistics.base import Vector
 from fastboot.statistics.weighted import Weighted
 
@@ -59,7 +60,7 @@ class _Function(Weighted):
         labels = (len(self.labels),) if isinstance(self, Vector) else ()
         try:
             # NumPy would take None for NaN.
-            value = None if returned is None else np.asarray(returned, dtype=np.float64)
+            value = None if returned is None else np.asarray(with_nan(returned), np.float64)
         except (TypeError, ValueError):
             value = None
         if value is None or value.shape != (*labels, *shape):

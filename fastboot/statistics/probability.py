@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source, load
+from fastboot.plain import array_of
 from fastboot.rendering import count, short, to_json
 from fastboot.statistics.additive import Additive, Ratio, Tally, Term
 
@@ -387,7 +388,7 @@ def _score_columns(score: Any, labels: Classes | None) -> list[Column]:
             f"`score` is one column but `labels` has {len(labels)}; give a list of columns, or an "
             f"array of shape (n_rows, {len(labels)})"
         )
-    columns = list(np.asarray(score).T) if is_table else list(score)
+    columns = list(array_of(score).T) if is_table else list(score)
     if len(columns) != len(labels):
         raise ValueError(
             f"`score` has {count(len(columns), 'column')} but `labels` has {len(labels)}; give "
