@@ -15,7 +15,7 @@ from fastboot import pvalues
 from fastboot.arguments import check_flag
 from fastboot.intervals import ConfidenceInterval
 from fastboot.margins import Verdict, check_margin, judge
-from fastboot.power_formulas import minimum_detectable_effect
+from fastboot.power_formulas import detectable
 from fastboot.pvalues import PValue
 from fastboot.rendering import count, short, shown_pvalue, width_of
 from fastboot.results import Result
@@ -88,11 +88,9 @@ class _Comparison(Result, ABC):
         """The smallest true difference that such data would show with power 0.8.
 
         At the level 1 - confidence_level, with the sides asked for; NaN where all replicates are
-        equal. See :func:`fastboot.minimum_detectable_effect`.
+        equal, or that level is 0.8 or more. See :func:`fastboot.minimum_detectable_effect`.
         """
-        return minimum_detectable_effect(
-            self, alpha=1.0 - self.confidence_level, alternative=self.alternative
-        )
+        return detectable(self, self.confidence_level, self.alternative)
 
     @property
     def rule(self) -> str:

@@ -18,11 +18,13 @@ from fastboot.pvalues import check_alternative
 
 __all__ = [
     "MOST",
+    "POWER",
     "Waves",
     "after_waves",
     "check_alpha_and_power",
     "connor_power",
     "design_effect",
+    "detectable",
     "mcnemar_power",
     "mean_half_width",
     "minimum_detectable_effect",
@@ -34,6 +36,8 @@ __all__ = [
 
 # Discordant pairs left out of `mcnemar_power` have this probability on either side.
 _LEFT_OUT = 1e-13
+# The customary one (Cohen 1988, "Statistical power analysis for the behavioral sciences", 2.4).
+POWER = 0.8
 # Beyond, a plan is a mistake in the units.
 MOST = 2**40
 # Waves of the exact power below this are rounding, see `Waves`.
@@ -303,6 +307,19 @@ def minimum_detectable_effect(
     if float(error) == 0.0 or getattr(standard_error, "degenerate", False):
         return math.nan
     return float((ndtri(power) - ndtri(tail)) * float(error))
+
+
+def detectable(standard_error: Any, confidence_level: float, alternative: str) -> float:
+    """Return the effect that is detectable at 1 - confidence_level; NaN if that is 0.8 or more.
+
+    A test reaches the power of 0.8 then without any effect.
+    """
+    alpha = 1.0 - confidence_level
+    if alpha >= POWER:
+        return math.nan
+    return minimum_detectable_effect(
+        standard_error, alpha=alpha, power=POWER, alternative=alternative
+    )
 
 
 def check_alpha_and_power(alpha: float, power: float) -> None:

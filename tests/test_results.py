@@ -308,3 +308,16 @@ def test_detectable_effect() -> None:
     assert result.detectable_effect == pytest.approx(fb.minimum_detectable_effect(result), 1e-12)
     assert result.detectable_effect / result.standard_error == pytest.approx(2.8016, abs=5e-5)
     assert result.to_dict()["detectable_effect"] == result.detectable_effect
+
+
+@pytest.mark.parametrize("level, seen", [(0.21, True), (0.2, False), (0.1, False)])
+def test_detectable_effect__of_a_low_level(level: float, seen: bool) -> None:
+    """At 1 - 0.2 a test has the power of 0.8 without any effect: the other figures are there."""
+    a, b = np.random.default_rng(0).normal(size=(2, 50))
+    options: dict[str, Any] = {"rng": 0, "n_resamples": 99, "confidence_level": level}
+    result = fb.paired_bootstrap(a, b, **options)
+    pair = fb.compare({"a": a, "b": b}, **options).pair("a", "b")
+    for found in (result.detectable_effect, pair.detectable):
+        assert seen is not math.isnan(found)
+    assert math.isnan(result.to_dict()["detectable_effect"]) is not seen
+    assert str(result)

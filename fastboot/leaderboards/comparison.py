@@ -15,14 +15,12 @@ from fastboot.leaderboards.boards import Board, Pairs
 from fastboot.leaderboards.confidence_set import model_confidence_set
 from fastboot.leaderboards.ranks import letters, probability_best, rank_intervals
 from fastboot.leaderboards.wording import Worded
+from fastboot.power_formulas import detectable
 from fastboot.rendering import count, note_lines, to_json
 from fastboot.sample import few_units
 from fastboot.tabular import Tabular
 
 __all__ = ["Comparison", "PairDifference", "slice_axes"]
-
-# Of the smallest detectable difference: the customary one (Cohen 1988, section 2.4).
-POWER = 0.8
 
 _SLICE_COLUMNS = ("n_rows", "n_units")
 _SYSTEM_COLUMNS = (
@@ -372,11 +370,7 @@ class Comparison(Worded):
     @cached_property
     def _detects(self) -> float:
         """Standard errors in the smallest difference that is found with the customary power."""
-        from scipy.special import ndtri
-
-        alpha = 1.0 - self.confidence_level
-        tail = alpha / 2.0 if self.alternative == "two-sided" else alpha
-        return float(ndtri(1.0 - tail) + ndtri(POWER))
+        return detectable(1.0, self.confidence_level, self.alternative)
 
     def _pair_figures(self, pairs: Pairs, place: int) -> dict[str, float]:
         error = float(pairs.standard_errors[place])
