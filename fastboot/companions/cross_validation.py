@@ -26,6 +26,7 @@ from fastboot.companions.companion import (
     t_pvalue,
 )
 from fastboot.companions.folds import Folds
+from fastboot.companions.scale import scaled, scaled_differences, unscaled, unscaled_interval
 from fastboot.intervals import check_level
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, made_by, short, shown_pvalue
@@ -74,11 +75,12 @@ class CorrectedTResult(Companion):
     @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences that a reader of the numbers should know."""
-        if self.estimate == 0.0 and not self.standard_error > 0.0:
+        # By t, as a small error may have no float64.
+        if self.estimate == 0.0 and math.isnan(self.statistic):
             return (_IDENTICAL,)
         if self.n_rows == 1:
             return ("one fold has no variance: the test is undefined",)
-        return () if self.standard_error != 0.0 else (_CONSTANT,)
+        return (_CONSTANT,) if math.isinf(self.statistic) else ()
 
     def summary(self) -> str:
         """Return a sentence for a paper."""
@@ -159,18 +161,22 @@ def corrected_t_test(
     level, sides = check_level(confidence_level), check_alternative(alternative)
     first, second, n_dropped = load_pairs(a, b, data, nan_policy)
     ratio = _test_ratio(first.size + n_dropped, folds, n_train, n_test, test_fraction)
-    mean, deviation = _moments(first, second)
+    differences, reach, exponent = _differences(first, second)
+    mean, deviation = _moments(differences, reach)
     error = deviation * math.sqrt(1.0 / first.size + ratio)
     statistic, freedom = _divided(mean, error), first.size - 1
     return CorrectedTResult(
-        estimate=mean,
-        confidence_interval=t_interval(
-            mean, error, freedom, confidence_level=level, alternative=sides
-        )._replace(method="corrected t"),
+        estimate=unscaled(mean, exponent),
+        confidence_interval=unscaled_interval(
+            t_interval(mean, error, freedom, confidence_level=level, alternative=sides)._replace(
+                method="corrected t"
+            ),
+            exponent,
+        ),
         pvalue=t_pvalue(statistic, freedom, sides, mean),
         statistic=statistic,
         degrees_of_freedom=freedom,
-        standard_error=error,
+        standard_error=unscaled(error, exponent),
         test_ratio=ratio,
         alternative=sides,
         n_rows=first.size,
@@ -323,8 +329,7 @@ def five_by_two_cv_test(a: Source, b: Source, *, data: object = None) -> FiveByT
         raise ValueError(
             f"`a` and `b` have {count(first.size, 'score')} each; five repeats of two folds have 10"
         )
-    differences = first - second
-    reach = rounding(first, second)
+    differences, reach, exponent = _differences(first, second)
     differences[np.abs(differences) <= reach] = 0.0
     apart = differences[::2] - differences[1::2]
     apart[np.abs(apart) <= reach[::2] + reach[1::2]] = 0.0
@@ -336,7 +341,7 @@ def five_by_two_cv_test(a: Source, b: Source, *, data: object = None) -> FiveByT
     if not math.isfinite(statistic):
         pvalue = math.nan if largest else 1.0
     return FiveByTwoResult(
-        estimate=float(differences.mean()),
+        estimate=unscaled(float(differences.mean()), exponent),
         statistic=statistic,
         pvalue=pvalue,
         t_statistic=t_statistic,
@@ -349,10 +354,14 @@ _CONSTANT = "differences do not vary: the test says nothing"
 _IDENTICAL = "all differences are 0: both systems have the same scores"
 
 
-def _moments(a: Floats, b: Floats) -> tuple[float, float]:
-    """Mean and standard deviation (ddof = 1) of a - b, 0 where rounding alone makes them differ."""
-    differences = a - b
-    reach = rounding(a, b)
+def _differences(a: Floats, b: Floats) -> tuple[Floats, Floats, int]:
+    """Differences and how far rounding may move each, in units of a power of two; its exponent."""
+    differences, exponent = scaled_differences(a, b)
+    return differences, rounding(scaled(a, exponent), scaled(b, exponent)), exponent
+
+
+def _moments(differences: Floats, reach: Floats) -> tuple[float, float]:
+    """Mean and standard deviation (ddof = 1), 0 where rounding alone makes differences differ."""
     low, high = float((differences - reach).max()), float((differences + reach).min())
     if low <= high:  # one number is near them all
         mean = 0.0 if low <= 0.0 <= high else float(differences[np.argmin(reach)])

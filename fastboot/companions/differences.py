@@ -2,7 +2,8 @@
 
 Chunks fit into the cache; each is summed around its own mean, and chunks are joined by the update
 of Chan, Golub and LeVeque (1983), for third and fourth powers by that of Pébay (2008). So a mean of
-1e9 costs no digit of a standard deviation of 1, and rows may come batch by batch.
+1e9 costs no digit of a standard deviation of 1, and rows may come batch by batch. Moments are those
+of differences in units of a power of two: fourth powers of 1e-90 or 1e80 have no float64.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.companions.scale import LEAST_EXPONENT, scaled, scaled_differences, unscaled
+
 __all__ = ["SHAPIRO_ROWS", "Differences", "Moments", "moments"]
 
 Floats = NDArray[np.float64]
@@ -24,10 +27,13 @@ _CHUNK = 8_192
 # Royston's (1995) p-value of Shapiro-Wilk is calibrated up to here.
 SHAPIRO_ROWS = 5_000
 _EPSILON = float(np.finfo(np.float64).eps)
+# 2**124 sums below this have a sum; in units of 2**124 all numbers are below it.
+_HEADROOM = 124
+_LARGE = 2.0 ** (1_024 - _HEADROOM)
 
 
 class Moments(NamedTuple):
-    """Moments of some numbers.
+    """Moments of some numbers, whose fourth powers must have a float64.
 
     n : how many
     mean : of them
@@ -61,6 +67,14 @@ class Moments(NamedTuple):
         )  # fmt: skip
         extremes = min(self.low, other.low), max(self.high, other.high)
         return Moments(n, mean_p + step * q, m2, m3, m4, *extremes)
+
+    def scaled(self, exponent: int) -> Moments:
+        """Return the moments of the numbers in units of 2**exponent."""
+        powers = (1, 2, 3, 4, 1, 1)
+        return Moments(
+            self.n,
+            *(unscaled(one, -exponent * p) for one, p in zip(self[1:], powers, strict=True)),
+        )
 
     @property
     def standard_deviation(self) -> float:
@@ -100,23 +114,49 @@ def _of_chunk(values: Floats) -> Moments:
 
 
 @dataclass(eq=False)
+class _Sum:
+    """Sum of a column: of its chunks, in units of 2**exponent."""
+
+    exponent: int = 0
+    chunks: list[float] = field(default_factory=list)
+
+    def add(self, chunk: Floats) -> None:
+        """Add numbers. Sums do not underflow; where they might overflow, the units grow, once."""
+        if not self.exponent:
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = float(chunk.sum())
+            if abs(total) < _LARGE:
+                self.chunks.append(total)
+                return
+            self.exponent = _HEADROOM
+            self.chunks = [unscaled(one, -_HEADROOM) for one in self.chunks]
+        self.chunks.append(float(scaled(chunk, self.exponent).sum()))
+
+    def mean(self, n: int) -> float:
+        """Return the mean of n numbers."""
+        return unscaled(math.fsum(self.chunks) / n, self.exponent)
+
+
+@dataclass(eq=False)
 class Differences:
     """What a paired t test needs of a - b, gathered batch by batch.
 
+    All but the means of a and b is in units of 2**exponent.
+
     Attributes
     ----------
+    exponent
+        The least for which all differences are below 1 in these units; it grows as they come.
     pivot
         The first difference: all are counted from it, so a mean far from 0 costs no digits.
     shifted
         Moments of the differences less the pivot.
-    sums_a, sums_b
-        Of the chunks of the two columns.
     """
 
+    exponent: int = LEAST_EXPONENT
     pivot: float = math.nan
     shifted: Moments = field(default_factory=Moments)
-    sums_a: list[float] = field(default_factory=list)
-    sums_b: list[float] = field(default_factory=list)
+    _sums: tuple[_Sum, _Sum] = field(default_factory=lambda: (_Sum(), _Sum()))
     _common: tuple[float, float] = (-math.inf, math.inf)
     _first: list[Floats] = field(default_factory=list)
     _groups: dict[Hashable, list[float]] = field(default_factory=dict)
@@ -126,27 +166,46 @@ class Differences:
 
         groups : of the rows; a group may come back in another batch
         """
-        if not self.shifted.n and len(a):
-            self.pivot = float(a[0] if b is None else a[0] - b[0])
+        if not len(a):
+            return
         per_row = np.empty((2, len(a))) if groups is not None else None
         for start in range(0, len(a), _CHUNK):
             some = slice(start, start + _CHUNK)
+            before = self.exponent
             self._add_chunk(a[some], None if b is None else b[some], per_row, some)
+            if per_row is not None and self.exponent > before:
+                per_row[:, :start] = np.ldexp(per_row[:, :start], before - self.exponent)
         if groups is not None and per_row is not None:
             self._add_groups(groups, *per_row)
 
+    def _make_room(self, exponent: int) -> None:
+        """Put all that is known into units of 2**exponent."""
+        more, self.exponent = exponent - self.exponent, exponent
+        if not self.shifted.n:
+            return
+        self.pivot = unscaled(self.pivot, -more)
+        self.shifted = self.shifted.scaled(more)
+        self._common = (unscaled(self._common[0], -more), unscaled(self._common[1], -more))
+        self._first = [np.ldexp(one, -more) for one in self._first]
+        for known in self._groups.values():
+            known[0], known[2] = unscaled(known[0], -more), unscaled(known[2], -more)
+
     def _add_chunk(self, a: Floats, b: Floats | None, per_row: Floats | None, some: slice) -> None:
-        differences = a if b is None else a - b
+        differences, exponent = scaled_differences(a, b, self.exponent)
+        if exponent > self.exponent:
+            self._make_room(exponent)
+        if not self.shifted.n:
+            self.pivot = float(differences[0])
         n_first = SHAPIRO_ROWS - self.shifted.n
         if n_first > 0:
             self._first.append(np.array(differences[:n_first]))
         shifted = differences - self.pivot
         self.shifted = self.shifted.join(_of_chunk(shifted))
-        for values, sums in ((a, self.sums_a), (b, self.sums_b)):
+        for values, total in zip((a, b), self._sums, strict=True):
             if values is not None:
-                sums.append(float(values.sum()))
+                total.add(values)
         if self.equal or per_row is not None:
-            reach = _reach(a, b)
+            reach = _reach(a, b, self.exponent)
             low, high = self._common
             self._common = (
                 max(low, float((differences - reach).max())),
@@ -174,18 +233,18 @@ class Differences:
 
     @property
     def mean(self) -> float:
-        """Mean difference."""
+        """Mean difference, in units of 2**exponent."""
         return self.pivot + self.shifted.mean
 
     @property
     def mean_a(self) -> float:
         """Mean of a."""
-        return math.fsum(self.sums_a) / self.n_rows
+        return self._sums[0].mean(self.n_rows)
 
     @property
     def mean_b(self) -> float:
         """Mean of b, 0 without it."""
-        return math.fsum(self.sums_b) / self.n_rows
+        return self._sums[1].mean(self.n_rows)
 
     @property
     def first(self) -> Floats:
@@ -216,15 +275,15 @@ class Differences:
         return sums - sizes * self.shifted.mean, reach + sizes * (reach.sum() / self.n_rows)
 
 
-def _reach(a: Floats, b: Floats | None) -> Floats:
-    """Return how far each difference may be from what was meant.
+def _reach(a: Floats, b: Floats | None, exponent: int) -> Floats:
+    """Return how far each difference may be from what was meant, in units of 2**exponent.
 
     It carries half a unit in the last place of its a, its b and itself: eps (a + b) at most. Equal
     scores differ by 0, exactly.
     """
     if b is None:
-        return _EPSILON * np.abs(a)
-    reach: Floats = _EPSILON * (np.abs(a) + np.abs(b))
+        return _EPSILON * np.abs(scaled(a, exponent))
+    reach: Floats = _EPSILON * (np.abs(scaled(a, exponent)) + np.abs(scaled(b, exponent)))
     reach[a == b] = 0.0
     return reach
 

@@ -17,7 +17,8 @@ from fastboot.companions.batches import stream, streamed
 from fastboot.companions.companion import t_pvalue
 from fastboot.companions.differences import SHAPIRO_ROWS, Differences, Groups, moments
 from fastboot.companions.normality import NormalityCheck, check_normality
-from fastboot.companions.t_test_results import PairedTTestResult
+from fastboot.companions.scale import scaled_differences, unscaled, unscaled_interval
+from fastboot.companions.t_test_results import PairedTTestResult, Scaled
 from fastboot.intervals import check_level
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
@@ -138,25 +139,30 @@ def paired_t_test(
         )
     only = kept if n_batches == 1 and found.n_rows == len(kept.a) else None
     summed = _summed(found, only, groups is not None)
+    mean, deviation, error, exponent = summed.scaled
     return PairedTTestResult(
-        confidence_interval=t_interval(
-            summed.mean, summed.error, summed.n_units - 1, confidence_level=level, alternative=sides
-        )._replace(method="t" if groups is None else "cr1"),
-        pvalue=t_pvalue(summed.t, summed.n_units - 1, sides, summed.mean),
+        confidence_interval=unscaled_interval(
+            t_interval(
+                mean, error, summed.n_units - 1, confidence_level=level, alternative=sides
+            )._replace(method="t" if groups is None else "cr1"),
+            exponent,
+        ),
+        pvalue=t_pvalue(summed.t, summed.n_units - 1, sides, mean),
         alternative=sides,
         n_rows=found.n_rows,
         n_dropped=n_dropped,
-        estimate=summed.mean,
+        estimate=unscaled(mean, exponent),
         estimate_a=found.mean_a,
         estimate_b=found.mean_b,
-        standard_deviation=summed.deviation,
-        standard_error=summed.error,
+        standard_deviation=unscaled(deviation, exponent),
+        standard_error=unscaled(error, exponent),
         t=summed.t,
         degrees_of_freedom=summed.n_units - 1,
         normality=summed.normality,
         bootstrap=bootstrap,
         n_units=summed.n_units,
         unit="row" if groups is None else "group",
+        _scaled=summed.scaled,
         asked=(
             *((column.argument, words(column)) for column in columns),
             *((("where", chosen),) if (chosen := in_words(where)) else ()),
@@ -186,9 +192,7 @@ class _Pairs(NamedTuple):
 
 
 class _Summed(NamedTuple):
-    mean: float
-    deviation: float
-    error: float
+    scaled: Scaled
     t: float
     n_units: int
     normality: NormalityCheck
@@ -203,7 +207,7 @@ def _summed(found: Differences, only: _Pairs | None, grouped: bool) -> _Summed: 
     if math.isnan(mean):
         check = check_normality(found.shifted, None, equal=True)
         n_units = found.n_groups if grouped else found.n_rows
-        return _Summed(mean, mean, mean, mean, n_units, check)
+        return _Summed(Scaled(mean, mean, mean, found.exponent), mean, n_units, check)
     equal = found.equal
     deviation = 0.0 if equal and found.n_rows > 1 else found.shifted.standard_deviation
     if found.zero:
@@ -214,15 +218,17 @@ def _summed(found: Differences, only: _Pairs | None, grouped: bool) -> _Summed: 
         errors = cluster_standard_errors(sums / found.n_rows)
         error = 0.0 if alike and sums.size > 1 else errors.cr1
         check = check_normality(moments(sums), sums, equal=alike)
-        return _Summed(mean, deviation, error, _t(mean, error), sums.size, check)
+        figures = Scaled(mean, deviation, error, found.exponent)
+        return _Summed(figures, _t(mean, error), sums.size, check)
     error = deviation / math.sqrt(found.n_rows)
     values: Floats | None = None
     if found.n_rows <= SHAPIRO_ROWS:
         values = found.first - found.pivot
     elif only is not None:
-        values = (only.a if only.b is None else only.a - only.b) - found.pivot
+        values = scaled_differences(only.a, only.b, found.exponent)[0] - found.pivot
     check = check_normality(found.shifted, values, equal=equal)
-    return _Summed(mean, deviation, error, _t(mean, error), found.n_rows, check)
+    figures = Scaled(mean, deviation, error, found.exponent)
+    return _Summed(figures, _t(mean, error), found.n_rows, check)
 
 
 def _t(mean: float, error: float) -> float:

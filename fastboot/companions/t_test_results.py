@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastboot.analytic import t_interval
 from fastboot.companions.companion import (
@@ -17,12 +17,13 @@ from fastboot.companions.companion import (
 )
 from fastboot.companions.effect_size import hedges_factor, noncentrality_limits
 from fastboot.companions.normality import NormalityCheck, tail_change
+from fastboot.companions.scale import unscaled_interval
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import bracketed, count, short, shown_pvalue, width_of
 
-__all__ = ["PairedTTestResult"]
+__all__ = ["PairedTTestResult", "Scaled"]
 
 # Bradley's (1978) criteria of robustness: a level within 10 % of what it should be (stringent), or
 # within 50 % (liberal).
@@ -31,6 +32,15 @@ _STRINGENT, _LIBERAL = 0.1, 0.5
 # Shapiro-Wilk rejects an exponential law with probability 0.83, with 10 rows 0.45 (20,000 samples).
 _NORMALITY_LEVEL = 0.05
 _FEW = 20
+
+
+class Scaled(NamedTuple):
+    """Figures in units of 2**exponent, in which their ratios are right at every scale."""
+
+    mean: float
+    deviation: float
+    error: float
+    exponent: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -86,6 +96,7 @@ class PairedTTestResult(Companion):
     bootstrap: PairedBootstrapResult | None
     n_units: int
     unit: str
+    _scaled: Scaled
 
     _procedure = "paired_t_test"
 
@@ -100,7 +111,7 @@ class PairedTTestResult(Companion):
         0.028834
         """
         return t_pvalue(
-            self.t, self.degrees_of_freedom, check_alternative(alternative), self.estimate
+            self.t, self.degrees_of_freedom, check_alternative(alternative), self._scaled.mean
         )
 
     @property
@@ -125,17 +136,20 @@ class PairedTTestResult(Companion):
         level = self.confidence_level if confidence_level is None else confidence_level
         sides = self.alternative if alternative is None else alternative
         found = t_interval(
-            self.estimate, self.standard_error, self.degrees_of_freedom,
+            self._scaled.mean, self._scaled.error, self.degrees_of_freedom,
             confidence_level=check_level(level), alternative=check_alternative(sides),
         )  # fmt: skip
-        return found._replace(method="cr1" if self.unit == "group" else "t")
+        return unscaled_interval(
+            found._replace(method="cr1" if self.unit == "group" else "t"), self._scaled.exponent
+        )
 
     @property
     def cohen_dz(self) -> float:
         """Mean / standard deviation of the differences (Cohen 1988)."""
-        if self.standard_deviation == 0.0:
-            return math.copysign(math.inf, self.estimate) if self.estimate else math.nan
-        return self.estimate / self.standard_deviation
+        mean, deviation = self._scaled[:2]
+        if deviation == 0.0:
+            return math.copysign(math.inf, mean) if mean else math.nan
+        return mean / deviation
 
     @property
     def hedges_gz(self) -> float:
@@ -151,7 +165,8 @@ class PairedTTestResult(Companion):
         right. NaN where t is not finite.
         """
         tails = tails_of(self.confidence_level, self.alternative)
-        scale = self.standard_error / self.standard_deviation if self._has_spread else math.nan
+        deviation, error = self._scaled[1:3]
+        scale = error / deviation if deviation > 0.0 else math.nan
         low, high = (
             limit * scale for limit in noncentrality_limits(self.t, self.degrees_of_freedom, tails)
         )
@@ -168,10 +183,6 @@ class PairedTTestResult(Companion):
         """
         found, factor = self.effect_size_interval, hedges_factor(self.degrees_of_freedom)
         return found._replace(low=found.low * factor, high=found.high * factor)
-
-    @property
-    def _has_spread(self) -> bool:
-        return self.standard_deviation > 0.0
 
     @property
     def tail_change(self) -> float:
@@ -196,7 +207,7 @@ class PairedTTestResult(Companion):
         words = f"({pvalue_words_of(self.pvalue, self.alternative)}, level {level:.3g})"
         if self.pvalue > level:
             return f"No significant difference {words}."
-        side = "larger" if self.estimate > 0.0 else "smaller"
+        side = "larger" if self._scaled.mean > 0.0 else "smaller"
         return f"a is significantly {side} than b {words}."
 
     def _assumption(self) -> str:
@@ -243,7 +254,7 @@ checked for normality."
             notes.append(f"{count(self.n_dropped, 'row')} {were} dropped for a missing value")
         if self.n_units == 1:
             notes.append(f"a single {self.unit}: there is no standard error")
-        elif self.standard_error == 0.0:
+        elif self._scaled.error == 0.0:
             what = "means of groups" if self.unit == "group" else "differences"
             notes.append(
                 f"degenerate: all {what} are equal, so they say nothing about the uncertainty"
@@ -262,6 +273,7 @@ checked for normality."
         """Return every figure, as plain Python values."""
         figures = super().to_dict()
         asked, notes = dict(self.asked), figures.pop("notes")
+        del figures["_scaled"]
         where = asked.pop("where", "")
         return figures | {
             "normality": self.normality._asdict(),
@@ -329,7 +341,7 @@ checked for normality."
         Else the smallest p-value that so many resamples can give is a figure of their number.
         """
         same = self.bootstrap is None or self.bootstrap.degenerate
-        return not same or (self.estimate == 0.0 and self.n_units > 1)
+        return not same or (self._scaled.mean == 0.0 and self.n_units > 1)
 
 
 def pvalue_words_of(pvalue: float, alternative: str) -> str:
