@@ -97,7 +97,12 @@ def block_length(
 
 
 def _checked(values: ArrayLike) -> NDArray[np.float64]:
-    series = with_nan(values)
+    try:
+        series = with_nan(values)
+    except ValueError as error:
+        raise ValueError(
+            "`values` has lists of different lengths; give one series of numbers, shape (n_rows,)."
+        ) from error
     if series.ndim != 1 or series.dtype.kind not in "biuf":
         raise ValueError(
             f"`values` has shape {series.shape} and type {series.dtype}; "

@@ -23,6 +23,7 @@ __all__ = [
     "Source",
     "array_of",
     "counted",
+    "numbers_of",
     "plain_of",
     "read_values",
     "with_nan",
@@ -267,6 +268,31 @@ def with_nan(values: Any) -> NDArray[Any]:
     found = np.array(array.data, dtype=np.float64 if is_number else object)
     found[np.ma.getmaskarray(array)] = np.nan if is_number else None
     return found
+
+
+def numbers_of(argument: str, values: Any) -> NDArray[np.float64]:
+    """Return numbers of an argument that is no column as float64, with NaN where masked or None.
+
+    Raises
+    ------
+    TypeError
+        They are no numbers.
+    ValueError
+        A list holds lists of different lengths.
+    """
+    try:
+        array = with_nan(values)
+    except ValueError as error:
+        raise ValueError(
+            f"`{argument}` has lists of different lengths; give an array of numbers"
+        ) from error
+    wrong = TypeError(f"`{argument}` is of type {array.dtype}; give numbers")
+    if array.dtype.kind not in "biufO":
+        raise wrong
+    try:
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise wrong from error
 
 
 def counted(number: int, noun: str) -> str:

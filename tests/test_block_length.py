@@ -66,6 +66,7 @@ def test_block_length__types(dtype: Any) -> None:
     [
         (np.ones((20, 2)), r"`values` has shape \(20, 2\) and type float64; give one series of"),
         (["a"] * 20, r"`values` has shape \(20,\) and type <U1; give one series of numbers"),
+        ([[1], [1, 2]], "`values` has lists of different lengths; give one series of numbers"),
         (np.arange(10.0), "`values` has 10 rows; the automatic block length needs 11"),
         (np.full(20, 2.5), "`values` is 2.5 in all 20 rows; a constant series has no best"),
         (

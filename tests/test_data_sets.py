@@ -311,6 +311,7 @@ def test_refused(
     [
         ("`weights` are given but Fisher's method has none", {"weights": [1, 1]}),
         ("`weights` has 1 values but `pvalues` 2", {"weights": [1], "method": "stouffer"}),
+        ("`weights` has lists of diff", {"weights": [[1], [1, 2]], "method": "stouffer"}),
         ("`weights` are [1.0, 0.0]; they must be", {"weights": [1, 0], "method": "stouffer"}),
     ],
 )
@@ -318,6 +319,13 @@ def test_combine__refused(message: str, options: dict[str, Any]) -> None:
     """Weights that do not fit."""
     with pytest.raises(ValueError, match=re.escape(message)):
         combine_pvalues([0.1, 0.2], **options)
+
+
+@pytest.mark.parametrize("weights", [["x", "y"], {"x": 1}, [None, "x"]])
+def test_weights__no_numbers(weights: Any) -> None:
+    """Not in NumPy's words."""
+    with pytest.raises(TypeError, match=r"^`weights` is of type (<U1|object); give numbers$"):
+        combine_pvalues([0.1, 0.2], method="stouffer", weights=weights)
 
 
 def test_stouffer__refuses_two_sided_results() -> None:

@@ -243,6 +243,8 @@ def test_signature() -> None:
     [
         (TypeError, "`scores` has shape (3,); give a mapping", [1, 2, 3], {}),
         (ValueError, "`scores` is empty; give a column", {}, {}),
+        (ValueError, "`scores` has lists of different lengths; give a row for each data set, with",
+         [[1, 2], [1]], {}),
         (ValueError, "`scores` has 1 system and 2 data sets", {"a": [1, 2]}, {}),
         (ValueError, "`scores` has 2 systems and 1 data set", [[1, 2]], {}),
         (ValueError, "`control` is 'x'; choose one of a, b", {"a": [1, 2], "b": [2, 1]},

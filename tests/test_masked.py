@@ -127,6 +127,12 @@ def test_friedman_test() -> None:
         assert (found.n_dropped, found.pvalue) == (1, fb.friedman_test(scores[:2]).pvalue)
 
 
+def test_folds() -> None:
+    """Row indices of splits have no gaps."""
+    with pytest.raises(TypeError, match="`k` holds pairs that are not of row indices"):
+        fb.folds(4, [(masked([0, 1, 2], [0, 0, 1]), [3]), ([2, 3], [0, 1])])
+
+
 def test_block_length() -> None:
     """A series has no gaps."""
     values = np.random.default_rng(0).normal(size=50)

@@ -497,7 +497,7 @@ class TestModelConfidenceSet:
             ),
             (
                 ValueError,
-                "`replicates` has rows of different lengths; give as many numbers for each system",
+                "`replicates` has lists of different lengths; give an array of numbers",
                 {"replicates": [[1, 2], [1]]},
             ),
             (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastboot.arguments import Rng, check_rng
 from fastboot.columns import Column, Keys, Source, load
+from fastboot.plain import with_nan
 from fastboot.rendering import count
 from fastboot.statistics.checks import check_integer
 
@@ -262,7 +263,7 @@ def _given(n_rows: int, splits: Any, keys: dict[str, Keys | None]) -> Folds:
 def _pairs(splits: Iterable[Any]) -> Iterator[tuple[Indices, Indices]]:
     for pair in splits:
         try:
-            train, test = (np.sort(np.asarray(part)) for part in pair)
+            train, test = (np.sort(with_nan(part)) for part in pair)
         except (TypeError, ValueError) as error:
             raise TypeError(f"`k` holds {pair!r}; give pairs (train, test)") from error
         if (

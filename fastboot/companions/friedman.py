@@ -390,7 +390,13 @@ def _columns(scores: Any) -> tuple[tuple[str, ...], list[Column]]:
     elif isinstance(scores, list | tuple) and all(isinstance(one, str) for one in scores):
         named = {name: name for name in scores}
     else:
-        table = array_of(scores)
+        try:
+            table = array_of(scores)
+        except ValueError as error:
+            raise ValueError(
+                "`scores` has lists of different lengths; give a row for each data set, with a "
+                "score of each system"
+            ) from error
         if table.ndim != 2:
             raise TypeError(
                 f"`scores` has shape {table.shape}; give a mapping from systems to columns, a list "

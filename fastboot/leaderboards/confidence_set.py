@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastboot.intervals import check_level
 from fastboot.leaderboards.corrections import LEVEL_ROUNDING, studentized
 from fastboot.leaderboards.ranks import ranking_of
-from fastboot.plain import with_nan
+from fastboot.plain import numbers_of
 from fastboot.rendering import count
 
 __all__ = ["MCS_STATISTICS", "ModelConfidenceSet", "model_confidence_set"]
@@ -106,37 +106,25 @@ def model_confidence_set(
 
 def _read(values: Any, replicates: Any, rounding: Any) -> tuple[Floats, Floats, Floats]:
     """Return values, replicates and rounding of the same systems."""
-    estimates = _numbers("values", values)
+    estimates = numbers_of("values", values)
     if estimates.ndim != 1:
         raise ValueError(f"`values` has shape {estimates.shape}; give one value for each system")
     n = len(estimates)
     if n == 0:
         raise ValueError("`values` is empty; give one value for each system")
-    drawn = _numbers("replicates", replicates)
+    drawn = numbers_of("replicates", replicates)
     if drawn.ndim != 2 or len(drawn) != n:
         raise ValueError(
             f"`replicates` has shape {drawn.shape} but `values` {count(n, 'system')}; give a row "
             f"of replicates for each, shape ({n}, n_replicates)"
         )
-    reach = _numbers("rounding", rounding)
+    reach = numbers_of("rounding", rounding)
     if reach.shape not in {(), (n,)}:
         raise ValueError(
             f"`rounding` has shape {reach.shape} but `values` {count(n, 'system')}; give one "
             "number, or one for each"
         )
     return estimates, drawn, reach
-
-
-def _numbers(argument: str, given: Any) -> Floats:
-    try:
-        array = with_nan(given)
-    except ValueError as error:
-        raise ValueError(
-            f"`{argument}` has rows of different lengths; give as many numbers for each system"
-        ) from error
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"`{argument}` is of type {array.dtype}; give numbers")
-    return array.astype(np.float64, copy=False)
 
 
 def _by_range(losses: Floats, moved: Floats, rounding: Floats) -> Floats:

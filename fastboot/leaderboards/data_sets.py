@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.calls import words
-from fastboot.plain import with_nan
+from fastboot.plain import numbers_of
 from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
@@ -472,7 +472,7 @@ def _kept(names: Sequence[Any], pvalues: Floats, nan_policy: str) -> NDArray[np.
 
 
 def _weights(weights: Sequence[float] | None, n: int) -> Floats:
-    given = np.ones(n) if weights is None else np.array(with_nan(weights), dtype=np.float64)
+    given = np.ones(n) if weights is None else numbers_of("weights", weights).copy()
     if given.shape != (n,):
         raise ValueError(f"`weights` has {given.size:,} values but `pvalues` {n:,}; give one each")
     if not (np.isfinite(given) & (given > 0.0)).all():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastboot.intervals import check_level
 from fastboot.paired_results import PairedBootstrapResult
-from fastboot.plain import with_nan
+from fastboot.plain import numbers_of
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, short, shown_pvalue
 from fastboot.tables import Table
@@ -355,7 +355,7 @@ def _weights(
         else:
             given = np.array([float(part.n_rows) if weights == "rows" else 1.0 for part in parts])
     else:
-        called, given = "given", np.array(with_nan(weights), dtype=np.float64)
+        called, given = "given", numbers_of("weights", weights).copy()
         if given.shape != (len(parts),):
             raise ValueError(
                 f"`weights` has {given.size:,} values but there are "
