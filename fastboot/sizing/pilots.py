@@ -112,8 +112,7 @@ def pilot_power(
         columns.append(Column(groups, "key", "groups"))
     rows = load(columns, data, nan_policy)
     a, b = (np.asarray(values) for values in rows.columns[:2])
-    keys = rows.columns[2] if groups is not None else None
-    assert keys is None or isinstance(keys, Keys)
+    keys: Any = None if groups is None else rows.columns[2]
     unit = "item" if keys is None else "group"
     n_pilot = rows.n_rows if keys is None else keys.n_groups
     n_units = max(1, round(n_items * n_pilot / rows.n_rows))
