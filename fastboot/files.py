@@ -16,7 +16,7 @@ import pyarrow as pa
 from fastboot.arrow import decoded, slots
 from fastboot.sources.datasets import is_dataset
 from fastboot.sources.delimited import BLOCK_BYTES as _CSV_BLOCK
-from fastboot.sources.delimited import convert_options, settings
+from fastboot.sources.delimited import convert_options, ids_in, settings
 from fastboot.sources.filters import bound, expression_of, names_in
 from fastboot.sources.ipc import is_file_format
 from fastboot.sources.json_lines import first_names, json_rows
@@ -259,8 +259,13 @@ def _csv(path: str, delimiter: str = ",") -> Table:
 
     how = settings(delimiter, _CSV_BLOCK, use_threads=True)
 
+    def read_as(wanted: list[str], types: dict[str, Any]) -> Any:
+        return csv.read_csv(path, convert_options=convert_options(wanted, types), **how)
+
     def read(wanted: list[str]) -> Any:
-        return csv.read_csv(path, convert_options=convert_options(wanted), **how)
+        table = read_as(wanted, {})
+        ids = ids_in(lambda types: read_as(list(types), types), table)
+        return read_as(wanted, ids) if ids else table
 
     with csv.open_csv(path, **how) as reader:
         return Table(reader.schema.names, read)

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sourced import BINARY, FORMATS, open_files, rows_of, source_of, write
 
+import fastboot as fb
 from fastboot.blocks import BLOCK
 from fastboot.columns import Column, load, names
 from fastboot.files import open_table
@@ -411,6 +412,50 @@ def test_csv__numbers_that_become_words(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=exactly(message)):
         list(source_of(path).batches(["x"]))
     assert len(rows_of(source_of(path).batches(["y"]))) == 304
+
+
+IDS = [str(2**64 - 1 - i) for i in range(3)]  # alike as float64
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("n_empty", [0, 200])
+def test_csv__whole_numbers_beyond_int64(n_empty: int, tmp_path: Path) -> None:
+    """Ids stay apart, as text, from the first block on and behind empty cells."""
+    path = tmp_path / "x.csv"
+    ids = [""] * n_empty + IDS * 50
+    path.write_text("id,score\n" + "".join(f"{one},1.5\n" for one in ids))
+    table = source_of(path).read(["score", "id"])
+    assert table["id"].to_pylist() == [one or None for one in ids]
+    assert table["score"].to_pylist() == [1.5] * len(ids)
+    floats = tmp_path / "floats.csv"
+    floats.write_text("x\n" + "1e19\n18446744073709551615\n" * 50)
+    assert source_of(floats).read(["x"])["x"].type == pa.float64()
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_csv__whole_numbers_that_leave_int64(tmp_path: Path) -> None:
+    """After smaller ones they would be rounded: refused by file, column, row and value."""
+    path = tmp_path / "x.csv"
+    path.write_text("y,x\n" + "1,1\n" * 300 + f"1,{IDS[0]}\n" * 3)
+    message = (
+        f"data={str(path)!r} cannot be read: column 'x' has '{IDS[0]}' in row 300, but int64 "
+        "before; write values of one type, or convert the file to Parquet"
+    )
+    with pytest.raises(ValueError, match=exactly(message)):
+        list(source_of(path).batches(["x"]))
+
+
+@pytest.mark.parametrize("n_rows", [3, 100_000])
+def test_csv__groups_and_labels_beyond_int64(n_rows: int, tmp_path: Path) -> None:
+    """One file that is loaded, and one that is streamed."""
+    path = tmp_path / "x.csv"
+    lines = [f"{IDS[i % 3]},{IDS[(i + (i % 3 > 0)) % 3]},{i % 3}\n" for i in range(n_rows)]
+    path.write_text("gold,predicted,x\n" + "".join(lines))
+    options: dict[str, Any] = {"data": path, "n_resamples": 9, "rng": 0}
+    accuracy = fb.bootstrap(fb.accuracy("gold", "predicted"), **options)
+    assert accuracy.estimate == sum(i % 3 == 0 for i in range(n_rows)) / n_rows
+    assert fb.bootstrap("x", groups="gold", **options).n_units == 3
+    assert list(fb.bootstrap("x", by="gold", **options)) == sorted(IDS)
 
 
 @pytest.mark.usefixtures("small_blocks")

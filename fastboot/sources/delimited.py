@@ -4,6 +4,8 @@ pyarrow gives a column the type of its values in the first block and stops where
 not fit. Then the file is read again from that block on, with a wider type: what looked like
 integers becomes float64, and what was empty takes the type that it first needs. Numbers that turn
 into words are refused.
+
+Whole numbers that int64 does not hold are text, as ids are: as float64 two of them may be one.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from __future__ import annotations
 import bisect
 import csv
 import io
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ import pyarrow as pa
 from fastboot.sources.filters import Filter
 from fastboot.sources.fragments import Fragment, Opened
 
-__all__ = ["BLOCK_BYTES", "convert_options", "open_delimited", "settings"]
+__all__ = ["BLOCK_BYTES", "convert_options", "ids_in", "open_delimited", "settings"]
 
 # A row of CSV has to fit into a block, and pyarrow's own 1 MiB is less than one long document.
 BLOCK_BYTES = 1 << 24
@@ -48,6 +50,44 @@ def convert_options(columns: list[str], types: dict[str, Any] | None = None) -> 
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
+
+
+def ids_in(read: Callable[[dict[str, Any]], Any], rows: Any) -> dict[str, Any]:
+    """Return the columns that are text, though they were read as float64: ids beyond int64.
+
+    Parameters
+    ----------
+    read
+        Reads the same rows again with other types of these columns, by name.
+    rows
+        What was read: a record batch or a table.
+    """
+    maybe = [
+        name
+        for name, column in zip(rows.schema.names, rows.columns, strict=True)
+        if pa.types.is_float64(column.type) and _may_be_ids(column)
+    ]
+    if not maybe:
+        return {}
+    texts = read(dict.fromkeys(maybe, pa.string()))
+    return {name: pa.string() for name in maybe if _are_whole(texts.column(name))}
+
+
+def _may_be_ids(numbers: Any) -> bool:
+    from pyarrow import compute
+
+    # NaN is neither; 2**63 is the first that int64 does not hold.
+    beyond = compute.any(compute.greater_equal(compute.abs(numbers), 2.0**63)).as_py()
+    return bool(beyond) and bool(
+        compute.all(compute.equal(numbers, compute.floor(numbers))).as_py()
+    )
+
+
+def _are_whole(texts: Any) -> bool:
+    from pyarrow import compute
+
+    digits = compute.match_substring_regex(texts, r"^[ \t]*[+-]?[0-9]+[ \t]*$")
+    return bool(compute.all(digits, min_count=0).as_py())  # nulls are left out
 
 
 def open_delimited(delimiter: str, path: str, schema: Any = None) -> Opened:
@@ -143,7 +183,7 @@ class _Delimited(Fragment):
     def _wider(name: str, texts: Any, kind: Any, done: int) -> Any:
         if pa.types.is_null(kind):
             return _type_in_csv(texts)
-        if pa.types.is_int64(kind) and _fits(texts, pa.float64()):
+        if pa.types.is_int64(kind) and _fits(texts, pa.float64()) and not _are_whole(texts):
             return pa.float64()
         row = bisect.bisect_left(
             range(1, len(texts)), x=True, key=lambda size: not _fits(texts[:size], kind)
@@ -162,11 +202,30 @@ def _blocks(path: str, delimiter: str, columns: list[str], types: dict[str, Any]
     from pyarrow import csv as arrow_csv
 
     how = settings(delimiter, BLOCK_BYTES, use_threads=False)
-    options = convert_options(columns, types)
-    with (
-        pa.input_stream(path) as file,
-        arrow_csv.open_csv(file, convert_options=options, **how) as reader,
-    ):
+
+    @contextmanager
+    def opened(types: dict[str, Any]) -> Iterator[Any]:
+        options = convert_options(columns, types)
+        with (
+            pa.input_stream(path) as file,
+            arrow_csv.open_csv(file, convert_options=options, **how) as reader,
+        ):
+            yield reader
+
+    def first(as_text: dict[str, Any]) -> Any:
+        with opened(types | as_text) as reader:
+            return next(reader)
+
+    with opened(types) as reader:
+        block = next(reader, None)
+        ids = {} if block is None or types else ids_in(first, block)
+        if not ids:
+            yield reader.schema
+            if block is not None:
+                yield block
+                yield from reader
+            return
+    with opened(ids) as reader:
         yield reader.schema
         yield from reader
 
@@ -194,4 +253,7 @@ def _type_in_csv(texts: Any, kind: Any = None) -> Any:
     options = convert_options(["cells"], None if kind is None else {"cells": kind})
     how = settings(",", text.size, use_threads=False)  # in one block, of which all cells count
     table = arrow_csv.read_csv(pa.BufferReader(text), convert_options=options, **how)
-    return table.schema.field("cells").type
+    found = table.schema.field("cells").type
+    if kind is None and pa.types.is_float64(found) and _are_whole(texts):
+        return pa.string()
+    return found
