@@ -359,7 +359,7 @@ def _settled(replicates: Floats, estimates: Floats, tolerance: Floats) -> Floats
     Then nothing varies: the standard error is 0 and every limit is the estimate.
     """
     low, high = np.fmin.reduce(replicates, axis=2), np.fmax.reduce(replicates, axis=2)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         alike = np.maximum(estimates - low, high - estimates) <= tolerance
     if not alike.any():
         return replicates

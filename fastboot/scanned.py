@@ -45,7 +45,8 @@ def difference(x: Any, y: Any) -> Any:
     """Return the term x - y: of arrays and numbers, or of terms that are yet to be read."""
     if isinstance(x, Scanned) or isinstance(y, Scanned):
         return Scanned(_operand(x), _operand(y))
-    gap = np.subtract(x, y)
+    with np.errstate(over="ignore"):  # an infinite sum is refused where it is asked for
+        gap = np.subtract(x, y)
     return gap if isinstance(gap, np.ndarray) else float(gap)
 
 

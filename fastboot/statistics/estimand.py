@@ -263,7 +263,9 @@ def _fused(builder: _Builder, a: Bound, b: Bound) -> Value:
     assert isinstance(statistic, Additive)
     assert not isinstance(x, Tally)
     assert not isinstance(y, Tally)
-    first = builder.place(difference(x, y), builder.size(x) + builder.size(y))
+    with np.errstate(over="ignore"):  # the sum of differences is then infinite, and refused
+        entered = builder.size(x) + builder.size(y)
+    first = builder.place(difference(x, y), entered)
     return _OfSums(statistic, (first, *(builder.place(term) for term in a.terms[1:])))
 
 
