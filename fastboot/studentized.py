@@ -36,7 +36,7 @@ from fastboot.blocks import BLOCK, blocks_of, joined
 from fastboot.designs import Design
 from fastboot.jackknife import listed, relative_rounding
 from fastboot.statistics.additive import Additive, Ratio
-from fastboot.statistics.estimand import Estimand, Question
+from fastboot.statistics.estimand import Estimand, OfSums, Question, parts_of
 from fastboot.units import Layout, Place, Tally, Units
 
 __all__ = [
@@ -161,25 +161,14 @@ class Means(NamedTuple):
 def _ratios(estimand: Estimand, units: Units) -> dict[int, int]:
     """Return of numerators that vary the denominators, where these vary: places among the sums."""
     found: dict[int, int] = {}
-    for one in _parts(estimand.value):
-        if isinstance(getattr(one, "statistic", None), Ratio) and len(one.places) == 2:
+    for one in parts_of(estimand.value):
+        if isinstance(one, OfSums) and isinstance(one.statistic, Ratio) and len(one.places) == 2:
             over, under = (units.places[place] for place in one.places)
             varies = over.constant is None and under.constant is None
             dense = max(over.start, under.start) < len(units.varying)
             if varies and dense and over.start != under.start:
                 found.setdefault(over.start, under.start)
     return found
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    """Yield what a value is made of: values of statistics, by their differences."""
-    parts = getattr(value, "each", ()) or [
-        getattr(value, name) for name in ("first", "second") if hasattr(value, name)
-    ]
-    if not parts:
-        yield value
-    for part in parts:
-        yield from _parts(part)
 
 
 class LinearErrors(NamedTuple):
@@ -439,8 +428,8 @@ def _numerators(estimand: Estimand, units: Units) -> list[int] | None:
     if not constants and not _ratios(estimand, units):
         return None
     found: set[int] = set()
-    for one in _parts(estimand.value):
-        if not getattr(getattr(one, "statistic", None), "linear", False):
+    for one in parts_of(estimand.value):
+        if not isinstance(one, OfSums) or not one.statistic.linear:
             return None
         place = units.places[one.places[0]]
         if place.constant is None:

@@ -8,7 +8,7 @@ the difference: half the terms to resample, and its sums do not cancel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,11 +26,13 @@ from fastboot.totals import totals_of
 
 __all__ = [
     "Estimand",
+    "OfSums",
     "Question",
     "alone",
     "difference_name",
     "estimand",
     "moves",
+    "parts_of",
     "same_measure",
 ]
 
@@ -113,13 +115,14 @@ class Estimand:
 
 
 @dataclass(frozen=True, eq=False)
-class _OfSums:
+class OfSums:
     """The value of an additive statistic whose terms stand at these places."""
 
     statistic: Additive
     places: tuple[int, ...]
 
     def __call__(self, sums: Sequence[Any], _: Sequence[Any], shape: tuple[int, ...]) -> Floats:
+        """Return the values of these sums."""
         return evaluate(self.statistic, [sums[place] for place in self.places], shape)
 
 
@@ -169,6 +172,18 @@ class _Together:
         return np.concatenate([value(sums, weighted, shape) for value in self.each])
 
 
+def parts_of(value: Value) -> Iterator[Value]:
+    """Yield what a value is made of: those of single statistics, without their differences."""
+    if isinstance(value, _Together):
+        for one in value.each:
+            yield from parts_of(one)
+    elif isinstance(value, _Gap):
+        yield from parts_of(value.first)
+        yield from parts_of(value.second)
+    else:
+        yield value
+
+
 class _Builder:
     """Collects terms and weighted statistics, each once."""
 
@@ -200,7 +215,7 @@ class _Builder:
         if one.missing:
             return _Undefined(one.n_values)
         if isinstance(statistic, Additive):
-            return _OfSums(statistic, tuple(self.place(term) for term in one.terms))
+            return OfSums(statistic, tuple(self.place(term) for term in one.terms))
         self.weighted.append(one)
         return _OfWeights(len(self.weighted) - 1)
 
@@ -266,7 +281,7 @@ def _fused(builder: _Builder, a: Bound, b: Bound) -> Value:
     with np.errstate(over="ignore"):  # the sum of differences is then infinite, and refused
         entered = builder.size(x) + builder.size(y)
     first = builder.place(difference(x, y), entered)
-    return _OfSums(statistic, (first, *(builder.place(term) for term in a.terms[1:])))
+    return OfSums(statistic, (first, *(builder.place(term) for term in a.terms[1:])))
 
 
 def placed(bounds: Sequence[Bound]) -> tuple[list[Term], list[list[int]]]:
