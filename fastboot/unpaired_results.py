@@ -77,6 +77,12 @@ class UnpairedBootstrapResult(_OfTwoSamples, BootstrapComparison):
     def _test_name(self) -> str:
         return "two-sample bootstrap (shift)"
 
+    def _unshown(self) -> str:
+        for side, n_units in zip("ab", (self.n_units_a, self.n_units_b), strict=True):
+            if n_units == 1:
+                return f"a single {self.unit} in sample {side} says nothing about the uncertainty"
+        return super()._unshown()
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PermutationResult(_OfTwoSamples, NullComparison):
@@ -100,6 +106,12 @@ class PermutationResult(_OfTwoSamples, NullComparison):
     balanced: bool
 
     _procedure = "permutation_test"
+
+    def _unshown(self) -> str:
+        # One beside several has a spread: labels are exchanged, so it is that of all.
+        if self.n_units_a == self.n_units_b == 1:
+            return f"a single {self.unit} in each sample says nothing about the uncertainty"
+        return super()._unshown()
 
     @property
     def _words(self) -> Words:

@@ -202,6 +202,25 @@ def test_verdict__single_row_of_a_randomization() -> None:
     assert result.verdict(5.0, kind="equivalence").note.startswith("a single row says nothing")
 
 
+@pytest.mark.parametrize("kind", ["non-inferiority", "equivalence"])
+@pytest.mark.parametrize(
+    "procedure, a, b, note",
+    [
+        (fb.unpaired_bootstrap, [1.0], [0.0, 1.0, 3.0], "a single row in sample a says nothing"),
+        (fb.unpaired_bootstrap, [0.0, 1.0, 3.0], [1.0], "a single row in sample b says nothing"),
+        (fb.permutation_test, [1.0], [0.0], "a single row in each sample says nothing"),
+    ],
+)
+def test_verdict__one_row_of_a_sample(
+    procedure: Any, a: list[float], b: list[float], note: str, kind: str
+) -> None:
+    """Its spread is unknown: no margin is wide enough."""
+    verdict = procedure(a, b, rng=0, n_resamples=99).verdict(50.0, kind=kind)
+
+    assert not verdict.passed
+    assert verdict.note == f"{note} about the uncertainty"
+
+
 def test_verdict__nothing_changed() -> None:
     """Several units without any change are equal: not a lack of knowledge."""
     scores = [1.0, 0.0, 1.0, 1.0, 0.0, 0.5]
