@@ -176,7 +176,7 @@ def test_length__no_series(statistic: Any, options: dict[str, Any]) -> None:
         (fb.mean(X[:8]), "There `values` has 8 rows; the automatic block length needs 11."),
         (
             fb.ratio(X, (np.arange(300) == 7).astype(float)),
-            "There `values` has 1 values that are not finite (first at row 7);",
+            "There `values` has 1 value that is not finite (first at row 7);",
         ),
     ],
 )

@@ -27,7 +27,13 @@ from fastboot.jackknife import block_powers, influence, influence_of_powers
 from fastboot.kernels.philox import SUPERBLOCK
 from fastboot.statistics.bound import bound
 from fastboot.statistics.estimand import Question, estimand
-from fastboot.studentized import block_moments, errors_of_moments, linear_errors
+from fastboot.studentized import (
+    Means,
+    block_moments,
+    centre_of,
+    errors_of_moments,
+    linear_errors,
+)
 from fastboot.sums import Addition, bootstrap_additions, swap_additions
 from fastboot.totals import totals_of
 from fastboot.units import Tally, Units, collapse, from_rows, one_part
@@ -215,9 +221,12 @@ def test_linear_errors__blocks_alone(rng: np.random.Generator) -> None:
     target, units = ratio_units(rng)
     pieces = [alone(units, *block) for block in blocks_of(0, N_ROWS)]
     totals = joined(one.sums() for one in pieces)
-    centre = totals[:, 0] / N_ROWS
-    squares = joined(block_moments(one, centre, 0, one.n_units) for one in pieces)
-    found = errors_of_moments(target, units, totals, squares[..., None])
+    assert totals.tolist() == units.sums().tolist()
+    means = Means.of(target, units)
+    assert means is not None
+    centre = centre_of(units, means)
+    squares = joined(block_moments(one, centre, 0, one.n_units, means) for one in pieces)
+    found = errors_of_moments(target, units, totals, squares[..., None], means)
     for one, other in zip(found, linear_errors(target, units), strict=True):
         assert one.tolist() == other.tolist()
     x, y = units.varying
