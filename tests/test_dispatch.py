@@ -596,6 +596,14 @@ def test_error__executor_shut_down() -> None:
 # The end of a run
 
 
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises in tests that a shell began in the background, with SIGINT ignored, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Watched:
     """A task of a minute that polls, and counts itself while it runs."""
 

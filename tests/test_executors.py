@@ -447,6 +447,14 @@ def test_files_that_workers_cannot_see(tmp_path: Path) -> None:
     assert bits(MEAN(there).replicates) == bits(MEAN().replicates)
 
 
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises in tests that a shell began in the background, with SIGINT ignored, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @contextlib.contextmanager
 def interrupted(seconds: float) -> Iterator[Callable[[], float]]:
     """Raise KeyboardInterrupt in this thread after a while; return how long ago that was."""
@@ -476,6 +484,8 @@ def test_interrupt(kind: str, request: pytest.FixtureRequest, tmp_path: Path) ->
             if kind == "threads"
             else request.getfixturevalue({"dask": "client"}.get(kind, kind))
         )
+        # Imports and compilation come first, here and there: half a second is for the run.
+        single("weights", fb.statistic(np.mean, "a"), few=True, n_resamples=20)(executor=pool)
         with interrupted(0.5) as since, pytest.raises(KeyboardInterrupt):
             asked(executor=pool)
         assert since() < SECONDS_TO_STOP
