@@ -373,3 +373,16 @@ def test_cache__folder_on_other_systems(tmp_path: Path, monkeypatch: pytest.Monk
     assert tmp_path / "Local" / "fastboot" / "cache" == compiler._base_directory()
     monkeypatch.delenv("LOCALAPPDATA")
     assert compiler._base_directory() is None
+
+
+@pytest.mark.parametrize("state", ["enable", "disable"])
+def test_first_call__leaves_the_collector_as_it_was(state: str, tmp_path: Path) -> None:
+    """It rests while a kernel is compiled, and only then."""
+    script = f"""
+import gc
+import fastboot as fb
+gc.{state}()
+fb.bootstrap([1.0, 2.0, 4.0], rng=0, n_resamples=10)
+print(gc.isenabled())
+"""
+    assert python(script, tmp_path) == f"{state == 'enable'}\n"
