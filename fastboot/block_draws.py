@@ -22,9 +22,10 @@ from fastboot.engine import LONGEST_CALL, interrupts_kept
 from fastboot.jackknife import Influence, block_powers, influence_of_powers
 from fastboot.paths import Replicates, Run
 from fastboot.progress import tell_read
+from fastboot.residuals import Means, centre_of
 from fastboot.row_terms import BlocksOfUnits, HeldUnits
 from fastboot.statistics.estimand import Estimand
-from fastboot.studentized import LinearErrors, Means, block_moments, centre_of, errors_of_moments
+from fastboot.studentized import LinearErrors, block_moments, errors_of_moments
 from fastboot.sums import BlockDraws, BlockSwaps
 from fastboot.units import Units, one_part
 

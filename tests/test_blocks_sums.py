@@ -25,15 +25,10 @@ from fastboot.blocks import (
 )
 from fastboot.jackknife import block_powers, influence, influence_of_powers
 from fastboot.kernels.philox import SUPERBLOCK
+from fastboot.residuals import Means, centre_of
 from fastboot.statistics.bound import bound
 from fastboot.statistics.estimand import Question, estimand
-from fastboot.studentized import (
-    Means,
-    block_moments,
-    centre_of,
-    errors_of_moments,
-    linear_errors,
-)
+from fastboot.studentized import block_moments, errors_of_moments, linear_errors
 from fastboot.sums import Addition, bootstrap_additions, swap_additions
 from fastboot.totals import totals_of
 from fastboot.units import Tally, Units, collapse, from_rows, one_part
