@@ -31,6 +31,7 @@ import pickle
 import sys
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ import numba
 from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
@@ -167,7 +169,14 @@ def kernel(function: Callable[..., Any]) -> Any:
     compiled = numba.njit(fastmath=_REORDERED_SUMS, **_ALWAYS)(function)
     if isinstance(compiled, Dispatcher):
         dispatcher: Any = compiled
-        dispatcher._compile_for_args = _no_collection()(dispatcher._compile_for_args)
+        compile_for = dispatcher._compile_for_args
+
+        def compile_or_load(*arguments: Any, **keywords: Any) -> Any:
+            _load_numba(dispatcher.targetctx)
+            with _no_collection():
+                return compile_for(*arguments, **keywords)
+
+        dispatcher._compile_for_args = compile_or_load
     directory = cache_directory()
     package, _, module = function.__module__.rpartition(".")
     # The fingerprint is of these sources. With the compiler off, there is nothing to keep.
@@ -193,6 +202,31 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@functools.cache
+def _load_numba(context: Any) -> None:
+    """Let Numba import and enter what it can compile, whole.
+
+    It takes every entry from its list before it enters it: an interruption in there (0.4 s of a
+    first call) loses entries, and nothing compiles until the process ends. So this is done in a
+    thread of its own, where no signal is handled. What a handler raises meanwhile (Ctrl-C, or a
+    time limit of the caller's) is raised at the end. An error of the loading itself is raised by
+    the compilation that follows, as it begins with the same step.
+    """
+    raised = None
+    try:
+        with ThreadPoolExecutor(1, "fastboot") as pool:
+            loading = pool.submit(global_compiler_lock(context.refresh))
+            while not loading.done():
+                try:
+                    wait([loading])
+                except BaseException as error:  # raised below
+                    raised = error
+    except RuntimeError:  # the interpreter ends: no thread may start
+        return
+    if raised is not None:
+        raise raised
 
 
 def fingerprint() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 import signal
@@ -407,13 +408,15 @@ def test_interrupt__while_compiling(n_threads: int) -> None:
     a, b = np.random.default_rng(0).random((2, 20_000))
     expected = fb.paired_bootstrap(a, b, rng=0, n_resamples=5).replicates.tolist()
 
+    moments = itertools.count(1)
+
     def attempt() -> float:
         words = [sys.executable, "-c", COLD_RUN, str(n_threads)]
         environment = os.environ | {"FASTBOOT_CACHE_DIR": "", "NUMBA_DISABLE_JIT": "0"}
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as child:
             assert child.stdout is not None
             assert child.stdout.readline() == "working\n"
-            time.sleep(0.5)  # compiling takes 3 s or more
+            time.sleep(0.4 * next(moments))  # compiling takes 3 s or more
             sent = time.monotonic()
             child.send_signal(signal.SIGINT)
             stopped, n_alive = json.loads(child.stdout.readline())
@@ -426,6 +429,46 @@ def test_interrupt__while_compiling(n_threads: int) -> None:
     # One in four falls into a call-back of LLVM and is answered when the kernel is compiled; all of
     # five do so once in a thousand times.
     assert soonest(attempt, 5) < SECONDS_TO_STOP
+
+
+# Numba enters what arrays can do, and is told to stop in the middle of it.
+LOADING_RUN = """
+import os, signal
+import numpy as np
+from numba.core import types
+from numba.core.typing.context import BaseContext
+import fastboot as fb
+
+enter = BaseContext.insert_attributes
+sent = []
+
+def interrupted(context, attributes):
+    if attributes.key is types.Array and not sent:
+        sent.append(True)
+        os.kill(os.getpid(), signal.SIGINT)
+    enter(context, attributes)
+
+BaseContext.insert_attributes = interrupted
+a, b = np.random.default_rng(0).random((2, 20_000))
+try:
+    fb.paired_bootstrap(a, b, rng=0, n_resamples=5)
+except KeyboardInterrupt:
+    print(len(sent), fb.paired_bootstrap(a, b, rng=0, n_resamples=5).replicates.tolist())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process that is sent SIGINT")
+def test_interrupt__while_numba_loads() -> None:
+    """Ctrl-C while Numba enters its functions leaves none out: it compiles when called again."""
+    a, b = np.random.default_rng(0).random((2, 20_000))
+    expected = fb.paired_bootstrap(a, b, rng=0, n_resamples=5).replicates.tolist()
+    environment = os.environ | {"FASTBOOT_CACHE_DIR": "", "NUMBA_DISABLE_JIT": "0"}
+    found = subprocess.run(
+        [sys.executable, "-c", LOADING_RUN], env=environment, check=True, text=True,
+        capture_output=True,
+    )  # fmt: skip
+
+    assert f"1 {expected}\n" == found.stdout
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
