@@ -389,9 +389,13 @@ def proportion_interval(
 
 
 def _whole(argument: str, value: object) -> int:
-    if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
-        raise TypeError(f"`{argument}` is {value!r}; it must be a whole number")
-    return operator.index(value)
+    wrong = TypeError(f"`{argument}` is {value!r}; it must be a whole number")
+    if isinstance(value, bool | np.bool_):
+        raise wrong
+    try:
+        return operator.index(value)  # type: ignore[arg-type] # what has no index is refused
+    except TypeError as error:
+        raise wrong from error
 
 
 def _tail(confidence_level: float, alternative: str) -> float:

@@ -265,7 +265,8 @@ def rounding(estimand: Estimand, units: Units | None, scale: Floats, n_rows: int
 
     The difference of two scores is formed once a row: additions round by the size of the
     differences, and only the roundings of a term are by the size of the scores. They count in full,
-    not as a random walk: scores of few values have few roundings, the same ones in many rows.
+    not as a random walk: scores of few values have few roundings, the same ones in many rows. Those
+    of scores that were float32 are as large as these leave (:mod:`fastboot.precision`).
 
     Parameters
     ----------

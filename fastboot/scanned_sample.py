@@ -129,7 +129,7 @@ class ScannedSample(Sample):
 
     def estimand(self, questions: Sequence[Question], cells: Slices | None = None) -> Any:  # noqa: ARG002 - as totals
         """Put questions together."""
-        return estimand(questions, self.n_rows, self.known.size)
+        return estimand(questions, self.n_rows, (self.known.size, self.known.coarseness))
 
     def is_binary(self, term: Any) -> bool:
         """Tell whether a term is 0 or 1 in every row."""
@@ -265,7 +265,9 @@ def scan(
         weights="" if weights is None else words(weights),
         digest=np.frombuffer("".join(found.digests).encode(), np.uint8) if digested else None,
         scan=scanned, terms=terms, change=plan.change, known=known, wanted=wanted,
-        target=estimand(questions(named.bounds), found.n_rows, known.size, names),
+        target=estimand(
+            questions(named.bounds), found.n_rows, (known.size, known.coarseness), names
+        ),
         shape=shape, units=units, table=found.table,
         n_differing=found.n_rows if plan.moves_all else found.n_differing,
         differing=np.array(found.differing) if found.differing and not plan.moves_all else None,
@@ -329,7 +331,7 @@ class _Plan(NamedTuple):
         """Put questions together; `names` as in `estimand`."""
         asked = questions(named.bounds)
         known: list[KnownSums] = []
-        target = estimand(asked, 0, lambda _: 0.0, names)
+        target = estimand(asked, 0, (lambda _: 0.0, lambda _: 1.0), names)
         change = None
         if mixed:
             change = moves(asked, lambda terms: [known[0].total(term) for term in terms], names)

@@ -20,6 +20,7 @@ from fastboot.checkpoints import Digest
 from fastboot.engine import interrupts_kept
 from fastboot.extents import Extent, Reading
 from fastboot.grouping import GroupBlock, GroupSums
+from fastboot.precision import digits_of
 from fastboot.row_terms import RowTerms, spread
 from fastboot.scanned import evaluated
 from fastboot.statistics.estimand import same
@@ -97,8 +98,8 @@ class Findings:
         Pairs of `Wanted` that still are.
     firsts, constant
         Of each of the `arrays` its first value, and whether all are equal to it.
-    binary
-        Of each sized term, whether all values are 0 or 1.
+    binary, digits
+        Of each sized term, whether all values are 0 or 1, and its `digits_of`.
     table
         Distinct rows of the terms to draw: arrays, then codes and values of tallies. None for too
         many, or with groups.
@@ -120,6 +121,7 @@ class Findings:
     firsts: Floats
     constant: NDArray[np.bool_]
     binary: NDArray[np.bool_]
+    digits: NDArray[np.int64]
     table: Tabulation | None
     n_differing: int
     differing: tuple[int, ...]
@@ -138,9 +140,9 @@ class Findings:
         same_first = (self.firsts == later.firsts) & self.constant & later.constant
         return Findings(
             self.n_rows + later.n_rows, sums.nodes, sizes.nodes, self.equal & later.equal,
-            self.alike & later.alike, self.firsts, same_first, self.binary & later.binary, table,
-            self.n_differing + later.n_differing, (*self.differing, *later.differing),
-            (*self.digests, *later.digests), None,
+            self.alike & later.alike, self.firsts, same_first, self.binary & later.binary,
+            self.digits | later.digits, table, self.n_differing + later.n_differing,
+            (*self.differing, *later.differing), (*self.digests, *later.digests), None,
         )  # fmt: skip
 
 
@@ -162,9 +164,7 @@ class Survey:
         """Read the extent."""
         wanted = self.wanted
         n_arrays = len(wanted.arrays)
-        seen = _Seen(
-            np.zeros(n_arrays), np.ones(n_arrays, np.bool_), np.ones(len(wanted.sized), np.bool_)
-        )
+        seen = _Seen.of(n_arrays, len(wanted.sized))
         sums, sizes = TreeSum(), TreeSum()
         equal, alike = set(wanted.equal), set(wanted.alike)
         table: Tabulation | None = None
@@ -220,10 +220,7 @@ def tabulated(own: Sequence[Any], counts: NDArray[np.int64], wanted: Wanted) -> 
     summed = [_times(evaluated(term, own), counts) for term in wanted.summed]
     sized = [evaluated(term, own) for term in wanted.sized]
     terms = [spread(evaluated(term, own), counts.size) for term in wanted.gathered]
-    seen = _Seen(
-        np.zeros(len(wanted.arrays)), np.ones(len(wanted.arrays), np.bool_),
-        np.ones(len(sized), np.bool_),
-    )  # fmt: skip
+    seen = _Seen.of(len(wanted.arrays), len(sized))
     seen.look([term for term in terms if not isinstance(term, Tally)], sized, first=True)
     drawn = terms[: len(wanted.drawn)]
     table = Tabulation.of(_numbers(drawn), counts) if drawn else None
@@ -268,6 +265,15 @@ class _Seen(NamedTuple):
     firsts: Floats
     constant: NDArray[np.bool_]
     binary: NDArray[np.bool_]
+    digits: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, n_arrays: int, n_sized: int) -> _Seen:
+        """Return what is so in no block."""
+        return cls(
+            np.zeros(n_arrays), np.ones(n_arrays, np.bool_), np.ones(n_sized, np.bool_),
+            np.zeros(n_sized, np.int64),
+        )  # fmt: skip
 
     def look(self, arrays: Sequence[Any], sized: Sequence[Any], *, first: bool) -> None:
         """Look at one more block."""
@@ -279,6 +285,7 @@ class _Seen(NamedTuple):
         for place, term in enumerate(sized):
             if self.binary[place]:
                 self.binary[place] = bool(((term == 0.0) | (term == 1.0)).all())
+            self.digits[place] |= digits_of(term)
 
 
 def _sums(terms: Sequence[Any]) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastboot.blocks import TreeSum
 from fastboot.grouping import Groups
+from fastboot.precision import DOUBLE, epsilon_of
 from fastboot.scanned import Scanned
 from fastboot.statistics.additive import Tally
 from fastboot.statistics.estimand import Estimand
@@ -59,6 +60,7 @@ class KnownSums:
             self._sums[key_of_term(term)] = own * float(term.values) if one else own
             start += size
         self.sizes = dict(zip(wanted.sized, _total(found.sizes).tolist(), strict=True))
+        self._digits = dict(zip(wanted.sized, found.digits.tolist(), strict=True))
         self.binary = dict(zip(wanted.sized, found.binary.tolist(), strict=True))
 
     def total(self, term: Any) -> Floats:
@@ -76,6 +78,10 @@ class KnownSums:
         if math.isinf(size):
             raise ValueError("the values sum to more than float64 can hold; divide them first")
         return size
+
+    def coarseness(self, term: Any) -> float:
+        """How many units of float64 the numbers were rounded to; 1 of what is not asked."""
+        return epsilon_of(self._digits.get(key_of_term(term), 0)) / DOUBLE
 
 
 def _total(nodes: Sequence[Any]) -> Floats:

@@ -187,6 +187,11 @@ def test_clopper_pearson__covers() -> None:
         ({"n": "10"}, TypeError, "`n` is '10'; it must be a whole number"),
         ({"n": True}, TypeError, "`n` is True; it must be a whole number"),
         (
+            {"successes": np.ma.masked},
+            TypeError,
+            "`successes` is masked; it must be a whole number",
+        ),
+        (
             {"method": "wald"},
             ValueError,
             "`method` is 'wald'; choose one of wilson, clopper-pearson",

@@ -386,6 +386,9 @@ def test_pilot__other_tests_agree_with_t(test: str) -> None:
         ([1.0], [0.0], {},
          ("`pilot_a` has 1 row, which shows no spread; give a pilot of two rows at least, or plan "
           "from `effect` and `std_of_difference`")),
+        ([1.0, math.nan], [0.0, 1.0], {"nan_policy": "propagate"},
+         ("`nan_policy` is 'propagate', but no experiment can be drawn from NaN; choose 'raise' or "
+          "'omit'")),
         ([1.0, math.nan], [0.0, 1.0], {"nan_policy": "omit"},
          "`pilot_a` has 1 row left, which shows no spread"),
         ([1.0, 2.0, 5.0], [0.0] * 3, {"groups": ["x"] * 3},

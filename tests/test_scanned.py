@@ -350,6 +350,22 @@ def test_differences__from_a_number() -> None:
             )
 
 
+@pytest.mark.parametrize("double", [None, 0, N_ROWS - 1])
+@pytest.mark.parametrize("call", [fb.paired_bootstrap, fb.approximate_randomization])
+def test_precision__of_float32(call: Call, double: int | None) -> None:
+    """Columns of float32 are told in blocks as in memory, and one double among them is seen."""
+    rounded = np.round(table()["chance"].to_numpy(), 2).astype(np.float32).astype(np.float64)
+    if double is not None:
+        rounded[double] = 1 / 3
+    whole = table().select(["chance_b"]).append_column("rounded", pa.array(rounded))
+    exact = pa.table({"rounded": np.round(table()["chance"].to_numpy(), 2)})
+    exact = exact.append_column("chance_b", whole["chance_b"])
+    plain = call("rounded", "chance_b", data=exact, **OPTIONS)
+    with Partition("parquet", (70_000,), (20_000,)).written(whole) as data:
+        found = same(lambda data, **own: call("rounded", "chance_b", data=data, **own), whole, data)
+    assert (found.rounding > 1_000 * plain.rounding) == (double is None)
+
+
 @pytest.mark.parametrize("last", [N_ROWS, N_ROWS - 1])
 @pytest.mark.parametrize("own", [{}, {"groups": "user"}])
 def test_differences__that_are_one(own: dict[str, str], last: int) -> None:

@@ -540,6 +540,20 @@ def test_csv__later_header(tmp_path: Path) -> None:
         source_of(tmp_path)
 
 
+@pytest.mark.parametrize("first", [-1, 2**64])
+def test_json_lines__numbers_too_large(first: int, tmp_path: Path) -> None:
+    """Ids beyond int64 are not taken for a change of type."""
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"id": {first}}}\n{{"id": {2**64 + 1}}}\n')
+    number, row = (first, 0) if first > 0 else (2**64 + 1, 1)
+    message = (
+        f"data={str(path)!r} cannot be read: column 'id' has {number} in row {row}, which int64 "
+        "cannot hold; write such numbers as strings"
+    )
+    with pytest.raises(ValueError, match=exactly(message)):
+        source_of(path).read(["id"])
+
+
 def test_json_lines__numbers_that_become_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,6 +140,12 @@ def test_answers__more_gold(make: Any) -> None:
     assert (2 / 3, 3, 0) == (result.estimate, result.n_rows, result.n_dropped)
 
 
+def test_normalize_answer__no_string() -> None:
+    """Lists of answers are given as columns."""
+    with pytest.raises(TypeError, match=r"`text` is \['x'\]; give a string"):
+        normalize_answer(["x"])  # type: ignore[arg-type]
+
+
 @both
 def test_answers__normalize(make: Any) -> None:
     """None compares as is; a function of the user's."""

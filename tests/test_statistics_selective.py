@@ -175,6 +175,22 @@ def test_published__choice_of_threshold(threshold: float, cost: float) -> None:
     assert observed(mean_cost(*columns, threshold=threshold, review_cost=0.2)) == near(cost)
 
 
+@pytest.mark.parametrize("threshold", [0.1, 0.7, 1 / 3, 0.5, 1e300, -math.inf, math.inf])
+def test_threshold__of_float32(threshold: float) -> None:
+    """Scores equal to the threshold are accepted in either precision; NumPy 2 says the same."""
+    with np.errstate(over="ignore"):
+        limit = np.float32(threshold)
+        near_it = np.nextafter(limit, np.array([-np.inf, np.inf], np.float32)).astype(np.float64)
+    confidence = np.concatenate([[0.05, 0.3, 0.69999999, 0.7, 0.9], near_it, [float(limit)]])
+    scores = confidence[np.isfinite(confidence)].astype(np.float32)
+    expected = np.mean(scores >= limit)
+    assert observed(coverage(scores, threshold=threshold)) == expected
+    # A double below the threshold, however near, is not accepted.
+    below = np.nextafter(threshold, -math.inf)
+    if math.isfinite(below) and below != limit:
+        assert observed(coverage([below, below], threshold=threshold)) == 0.0
+
+
 @pytest.mark.filterwarnings("ignore:the statistic is undefined")
 def test_selective_risk__undefined() -> None:
     """Nothing accepted: undefined, in the data or in some resamples, which are counted."""

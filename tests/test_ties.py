@@ -43,8 +43,15 @@ SCALES: dict[str, Callable[[Any], Any]] = {
     "thirds": lambda k: k / 3,
     "tiny": lambda k: k * 1e-9,
     "huge": lambda k: k * 1e9 / 7,
+    # As a model gives them, and as they are after a table or a file has made them float64.
+    "float32": lambda k: (k / 10).astype(np.float32),
+    "was float32": lambda k: (k / 3).astype(np.float32).astype(np.float64),
+    "float32 offset": lambda k: (100 + k / 10).astype(np.float32),
 }
-STEPS = {"hundredths": 0.01, "thirds": 1 / 3, "tiny": 1e-9, "huge": 1e9 / 7}
+STEPS = {"hundredths": 0.01, "thirds": 1 / 3, "tiny": 1e-9, "huge": 1e9 / 7, "was float32": 1 / 3}
+# At an offset of 1e6 a score is 1e-10 off, 60 differences in tenths less than 2e-7. A float32 of 1
+# is 3e-8 off, of 3 1.2e-7, of 100 4e-6.
+IN_STEPS = {"float32": 1e-4, "was float32": 1e-4, "float32 offset": 1e-2}
 
 scales = pytest.mark.parametrize("scale", SCALES)
 sides = pytest.mark.parametrize("side", SIDES)
@@ -70,8 +77,7 @@ def in_steps(replicates: NDArray[np.float64], scale: str) -> Ints:
     """Sums of differences in steps of the scale, as whole numbers."""
     steps = replicates * N / STEPS.get(scale, 0.1)
     whole = np.rint(steps)
-    # At an offset of 1e6 a score is 1e-10 off, 60 differences in tenths less than 2e-7.
-    assert np.abs(steps - whole).max() < 1e-6
+    assert np.abs(steps - whole).max() < IN_STEPS.get(scale, 1e-6)
     return whole.astype(np.int64)
 
 

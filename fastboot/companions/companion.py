@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fastboot.calls import words
 from fastboot.columns import Column, Source, load
 from fastboot.intervals import ConfidenceInterval
+from fastboot.precision import reach
 from fastboot.rendering import beside, bracketed, made_by, short, shown_pvalue, width_of
 from fastboot.reports import Report
 
@@ -28,7 +29,6 @@ __all__ = [
     "interval_words",
     "load_pairs",
     "pvalue_words",
-    "rounding",
     "subtracted",
     "t_pvalue",
     "tied",
@@ -177,23 +177,6 @@ def t_pvalue(t: float, degrees_of_freedom: int, alternative: str, estimate: floa
     return max(float(found), LEAST_PVALUE)
 
 
-def rounding(a: Floats, b: Floats) -> Floats:
-    """Return how far the difference a - b of each row may be from what was meant.
-
-    Each score is within u = 2**-53 (relative) of what was meant, and so is the subtraction: in all
-    4 u max(abs(score)) of the row. In binary 0.3 - 0.2 is not 0.2 - 0.1, but scores with one digit
-    mean that. Scores that are the same number differ by 0, exactly, however large they are.
-
-    Parameters
-    ----------
-    a, b
-        Shape (n_rows,); no NaN.
-    """
-    reach: Floats = 4.0 * 2.0**-53 * np.maximum(np.abs(a), np.abs(b))
-    reach[a == b] = 0.0
-    return reach
-
-
 def subtracted(a: Floats, b: Floats) -> Floats:
     """Return a - b; the sum of any two of these is finite, or NaN.
 
@@ -223,14 +206,14 @@ def tied(a: Floats, b: Floats) -> Floats:
         Shape (n_rows,); no NaN.
     """
     differences = subtracted(a, b)
-    reach = rounding(a, b)
-    none = np.abs(differences) <= reach
-    differences[none], reach[none] = 0.0, 0.0
+    far = reach(a, b)
+    none = np.abs(differences) <= far
+    differences[none], far[none] = 0.0, 0.0
     order = np.argsort(np.abs(differences), kind="stable")
-    sizes, reach = np.abs(differences)[order], reach[order]
+    sizes, far = np.abs(differences)[order], far[order]
     steps = np.diff(sizes, prepend=0.0)
     # Neighbours only: a large score, of which much may be rounding, ties two others at most.
-    apart = steps > reach + np.concatenate([[0.0], reach[:-1]])
+    apart = steps > far + np.concatenate([[0.0], far[:-1]])
     if not ((steps > 0.0) & ~apart).any():
         return differences
     starts = np.concatenate([[0.0], sizes[apart]])

@@ -22,12 +22,12 @@ from fastboot.companions.companion import (
     asked_of,
     load_pairs,
     pvalue_words,
-    rounding,
     t_pvalue,
 )
 from fastboot.companions.folds import Folds
-from fastboot.companions.scale import scaled, scaled_differences, unscaled, unscaled_interval
+from fastboot.companions.scale import scaled_differences, unscaled, unscaled_interval
 from fastboot.intervals import check_level
+from fastboot.precision import reach
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
@@ -357,7 +357,7 @@ _IDENTICAL = "all differences are 0: both systems have the same scores"
 def _differences(a: Floats, b: Floats) -> tuple[Floats, Floats, int]:
     """Differences and how far rounding may move each, in units of a power of two; its exponent."""
     differences, exponent = scaled_differences(a, b)
-    return differences, rounding(scaled(a, exponent), scaled(b, exponent)), exponent
+    return differences, reach(a, b, exponent), exponent
 
 
 def _moments(differences: Floats, reach: Floats) -> tuple[float, float]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.companions.scale import LEAST_EXPONENT, scaled, scaled_differences, unscaled
+from fastboot.precision import DOUBLE, SINGLE, digits_of, epsilon_of, reach
 
 __all__ = ["SHAPIRO_ROWS", "Differences", "Moments", "moments"]
 
@@ -26,7 +27,6 @@ Floats = NDArray[np.float64]
 _CHUNK = 8_192
 # Royston's (1995) p-value of Shapiro-Wilk is calibrated up to here.
 SHAPIRO_ROWS = 5_000
-_EPSILON = float(np.finfo(np.float64).eps)
 # 2**124 sums below this have a sum; in units of 2**124 all numbers are below it.
 _HEADROOM = 124
 _LARGE = 2.0 ** (1_024 - _HEADROOM)
@@ -157,7 +157,12 @@ class Differences:
     pivot: float = math.nan
     shifted: Moments = field(default_factory=Moments)
     _sums: tuple[_Sum, _Sum] = field(default_factory=lambda: (_Sum(), _Sum()))
-    _common: tuple[float, float] = (-math.inf, math.inf)
+    # Between these lie numbers that may be all differences, by the precision of the scores, which
+    # is known when all are; and the digits that tell it.
+    _common: dict[float, tuple[float, float]] = field(
+        default_factory=lambda: dict.fromkeys((DOUBLE, SINGLE), (-math.inf, math.inf))
+    )
+    _digits: list[int] = field(default_factory=lambda: [0, 0])
     _first: list[Floats] = field(default_factory=list)
     _groups: dict[Hashable, list[float]] = field(default_factory=dict)
 
@@ -185,7 +190,10 @@ class Differences:
             return
         self.pivot = unscaled(self.pivot, -more)
         self.shifted = self.shifted.scaled(more)
-        self._common = (unscaled(self._common[0], -more), unscaled(self._common[1], -more))
+        self._common = {
+            epsilon: (unscaled(low, -more), unscaled(high, -more))
+            for epsilon, (low, high) in self._common.items()
+        }
         self._first = [np.ldexp(one, -more) for one in self._first]
         for known in self._groups.values():
             known[0], known[2] = unscaled(known[0], -more), unscaled(known[2], -more)
@@ -204,15 +212,23 @@ class Differences:
         for values, total in zip((a, b), self._sums, strict=True):
             if values is not None:
                 total.add(values)
-        if self.equal or per_row is not None:
-            reach = _reach(a, b, self.exponent)
-            low, high = self._common
-            self._common = (
-                max(low, float((differences - reach).max())),
-                min(high, float((differences + reach).min())),
-            )
+        low, high = self._common[SINGLE]
+        if low <= high or per_row is not None:
+            self._compare(a, b, differences)
             if per_row is not None:
-                per_row[:, some] = shifted, reach
+                per_row[:, some] = shifted, reach(a, b, self.exponent, DOUBLE)
+
+    def _compare(self, a: Floats, b: Floats | None, differences: Floats) -> None:
+        """Look whether all differences may still be equal."""
+        for place, values in enumerate((a, b)):
+            if values is not None:
+                self._digits[place] |= digits_of(values)
+        for epsilon, (low, high) in self._common.items():
+            far = reach(a, b, self.exponent, epsilon)
+            self._common[epsilon] = (
+                max(low, float((differences - far).max())),
+                min(high, float((differences + far).min())),
+            )
 
     def _add_groups(self, groups: Groups, shifted: Floats, reach: Floats) -> None:
         n = len(groups.values)
@@ -252,15 +268,19 @@ class Differences:
         return np.concatenate(self._first)
 
     @property
+    def _epsilon(self) -> float:
+        return max(map(epsilon_of, self._digits))
+
+    @property
     def equal(self) -> bool:
         """Whether all differences may be equal in exact arithmetic: one number is near them all."""
-        low, high = self._common
+        low, high = self._common[self._epsilon]
         return low <= high
 
     @property
     def zero(self) -> bool:
         """Whether all differences may be 0 in exact arithmetic."""
-        low, high = self._common
+        low, high = self._common[self._epsilon]
         return low <= 0.0 <= high
 
     @property
@@ -271,21 +291,9 @@ class Differences:
     @property
     def group_sums(self) -> tuple[Floats, Floats]:
         """Sums of deviations from the mean by group, and how far rounding may move each."""
-        sums, sizes, reach = np.array(list(self._groups.values())).T
-        return sums - sizes * self.shifted.mean, reach + sizes * (reach.sum() / self.n_rows)
-
-
-def _reach(a: Floats, b: Floats | None, exponent: int) -> Floats:
-    """Return how far each difference may be from what was meant, in units of 2**exponent.
-
-    It carries half a unit in the last place of its a, its b and itself: eps (a + b) at most. Equal
-    scores differ by 0, exactly.
-    """
-    if b is None:
-        return _EPSILON * np.abs(scaled(a, exponent))
-    reach: Floats = _EPSILON * (np.abs(scaled(a, exponent)) + np.abs(scaled(b, exponent)))
-    reach[a == b] = 0.0
-    return reach
+        sums, sizes, far = np.array(list(self._groups.values())).T
+        far *= self._epsilon / DOUBLE
+        return sums - sizes * self.shifted.mean, far + sizes * (far.sum() / self.n_rows)
 
 
 class Groups(NamedTuple):

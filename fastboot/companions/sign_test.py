@@ -15,10 +15,10 @@ from fastboot.companions.companion import (
     asked_of,
     load_pairs,
     pvalue_words,
-    rounding,
     subtracted,
 )
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
+from fastboot.precision import reach
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count
 
@@ -131,7 +131,7 @@ def sign_test(
     defined = not (np.isnan(first).any() or np.isnan(second).any())
     differences = subtracted(first, second)
     if defined:
-        differences[np.abs(differences) <= rounding(first, second)] = 0.0
+        differences[np.abs(differences) <= reach(first, second)] = 0.0
     above, below = (int(np.count_nonzero(one)) for one in (differences > 0.0, differences < 0.0))
     if defined:
         estimate, interval = _median(differences, level, sides)

@@ -22,6 +22,7 @@ from fastboot.jackknife import relative_rounding
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
 from fastboot.power_formulas import check_alpha_and_power, tail_of
+from fastboot.precision import reach
 from fastboot.pvalues import check_alternative
 from fastboot.randomization import approximate_randomization
 from fastboot.rendering import count, short, sided
@@ -37,7 +38,6 @@ _INNER = 999
 _DEFAULT = {"t": 9_999, "bootstrap": 999, "randomization": 999}
 # Stands for an infinite t, which a replicate may not be.
 _HUGE = 1e300
-_EPSILON = float(np.finfo(np.float64).eps)
 
 Floats = NDArray[np.float64]
 
@@ -107,6 +107,11 @@ def pilot_power(
         _DEFAULT[test] if n_resamples is None else n_resamples,
         rng, None, BOOTSTRAP_PATHS, n_threads, None,
     )  # fmt: skip
+    if nan_policy == "propagate":
+        raise ValueError(
+            "`nan_policy` is 'propagate', but no experiment can be drawn from NaN; choose 'raise' "
+            "or 'omit'"
+        )
     columns = [Column(pilot_a, argument="pilot_a"), Column(pilot_b, argument="pilot_b")]
     if groups is not None:
         columns.append(Column(groups, "key", "groups"))
@@ -187,28 +192,20 @@ def _check_spread(
 
 def _equal(a: Floats, b: Floats) -> bool:
     """Whether all differences may be equal in exact arithmetic: one number is near them all."""
-    differences, reach = a - b, _reach(a, b)
-    return bool((differences - reach).max() <= (differences + reach).min())
+    differences, far = a - b, reach(a, b)
+    return bool((differences - far).max() <= (differences + far).min())
 
 
 def _equal_means(a: Floats, b: Floats, keys: Keys) -> bool:
     """Whether the mean differences of all groups may be equal in exact arithmetic."""
     # From the first, so that a difference far from 0 costs no digits.
     differences = (a - b) - (a[0] - b[0])
-    reach = _reach(a, b) + relative_rounding(len(a)) * np.abs(differences)
+    far = reach(a, b) + relative_rounding(len(a)) * np.abs(differences)
     sums, reaches, sizes = (
-        np.bincount(keys.codes, values, keys.n_groups) for values in (differences, reach, None)
+        np.bincount(keys.codes, values, keys.n_groups) for values in (differences, far, None)
     )
     deviations = np.abs(sums - sizes * differences.mean())
-    return bool((deviations <= reaches + sizes * reach.mean()).all())
-
-
-def _reach(a: Floats, b: Floats) -> Floats:
-    """Return how far each difference may be from what was meant.
-
-    It carries half a unit in the last place of its a, its b and itself. Equal scores differ by 0.
-    """
-    return np.where(a == b, 0.0, _EPSILON * (np.abs(a) + np.abs(b)))
+    return bool((deviations <= reaches + sizes * far.mean()).all())
 
 
 _NAMES = {

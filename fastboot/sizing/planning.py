@@ -7,7 +7,7 @@ what is known                        formula
 `half_width`, `std`                  Student's interval of a mean
 `effect`, `discordance`              exact McNemar test, or Connor (1987)
 `effect`, `std_of_difference`        paired t-test (noncentral t)
-`pilot_a`, `pilot_b` (power only)    experiments drawn from a pilot: :mod:`fastboot.pilots`
+`pilot_a`, `pilot_b` (power only)    experiments drawn from a pilot: :mod:`fastboot.sizing.pilots`
 ===================================  ============================================================
 
 `cluster_size` and `icc` allow for items that come in groups, by the design effect (Kish 1965).

@@ -135,7 +135,8 @@ def _change(name: str, values: list[Any], before: Any, first: int) -> str:
         return array is None or not _goes_with(array.type, before)
 
     row = bisect.bisect_left(range(1, len(values)), x=True, key=changes)
-    return (
-        f"column {name!r} has {values[row]!r} in row {first + row:,}, which does not go with the "
-        "values before; write values of one type"
-    )
+    value = values[row]
+    has = f"column {name!r} has {value!r} in row {first + row:,}, which"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return f"{has} int64 cannot hold; write such numbers as strings"
+    return f"{has} does not go with the values before; write values of one type"

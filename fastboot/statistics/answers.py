@@ -28,12 +28,19 @@ def normalize_answer(text: str) -> str:
 
     In this order, which decides what becomes an article (Rajpurkar et al. 2016, SQuAD).
 
+    Raises
+    ------
+    TypeError
+        The answer is no string.
+
     Examples
     --------
     >>> import fastboot as fb
     >>> fb.normalize_answer("The  Beatles' (A.) White-Album")
     'beatles whitealbum'
     """
+    if not isinstance(text, str):
+        raise TypeError(f"`text` is {text!r}; give a string")
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fastboot.blocks import total_of
 from fastboot.designs import Slices
+from fastboot.precision import DOUBLE, digits_of, epsilon_of
 from fastboot.scanned import Scanned, difference
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
@@ -40,6 +41,7 @@ Floats = NDArray[np.float64]
 # Objects, not closures: a value is sent to where blocks of rows are worked on.
 Value = Callable[[Sequence[Any], Sequence[Any], tuple[int, ...]], Floats]
 Size = Callable[[Term], Floats | float]
+Coarseness = Callable[[Term], float]
 Names = Mapping[Scanned, Any]
 
 
@@ -99,7 +101,8 @@ class Estimand:
         Cells of the values, where these are fewer than the cells of the sums.
     entered
         As `sizes`, of the values that went into each term: every row of a difference of two large
-        scores carries the rounding of the scores. None where these are the terms themselves.
+        scores carries the rounding of the scores, and that of float32 counts in units of float64.
+        None where these are the terms themselves.
     n_rows
         Rows of the table, where they are known.
     """
@@ -187,12 +190,13 @@ def parts_of(value: Value) -> Iterator[Value]:
 class _Builder:
     """Collects terms and weighted statistics, each once."""
 
-    def __init__(self, size: Size, names: Names | None = None) -> None:
+    def __init__(self, size: Size, coarseness: Coarseness, names: Names | None = None) -> None:
         self.terms: list[Term] = []
         self.sizes: list[Floats | float] = []
         self.entered: list[Floats | float] = []
         self.weighted: list[Bound] = []
         self.size = size
+        self.coarseness = coarseness
         self.names = names or {}
 
     def place(self, term: Term, entered: Floats | float | None = None) -> int:
@@ -206,7 +210,7 @@ class _Builder:
         size = self.size(term)
         self.terms.append(named)
         self.sizes.append(size)
-        self.entered.append(size if entered is None else entered)
+        self.entered.append(size * self.coarseness(term) if entered is None else entered)
         return len(self.terms) - 1
 
     def getter(self, one: Bound) -> Value:
@@ -223,7 +227,7 @@ class _Builder:
 def estimand(
     questions: Sequence[Question],
     n_rows: int,
-    size: Size | None = None,
+    known: tuple[Size, Coarseness] | None = None,
     names: Names | None = None,
     cells: Slices | None = None,
 ) -> Estimand:
@@ -235,8 +239,9 @@ def estimand(
         What to estimate.
     n_rows
         Rows of the columns.
-    size
-        From a term to the sum of its absolute values, where they are not in memory.
+    known
+        Where terms are not in memory: from one to the sum of its absolute values, and to how many
+        units of float64 they were rounded to.
     names
         There, of terms that are one under several names, the one to use.
     cells
@@ -247,7 +252,7 @@ def estimand(
     ValueError
         Terms sum to more than float64 holds.
     """
-    builder = _Builder(size or (lambda term: _size(term, n_rows, cells)), names)
+    builder = _Builder(*known or (lambda term: _size(term, n_rows, cells), _coarseness), names)
     getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
@@ -279,14 +284,14 @@ def _fused(builder: _Builder, a: Bound, b: Bound) -> Value:
     assert not isinstance(x, Tally)
     assert not isinstance(y, Tally)
     with np.errstate(over="ignore"):  # the sum of differences is then infinite, and refused
-        entered = builder.size(x) + builder.size(y)
+        entered = sum(builder.size(one) * builder.coarseness(one) for one in (x, y))
     first = builder.place(difference(x, y), entered)
     return OfSums(statistic, (first, *(builder.place(term) for term in a.terms[1:])))
 
 
 def placed(bounds: Sequence[Bound]) -> tuple[list[Term], list[list[int]]]:
     """Return the terms of additive statistics, each once, and where those of each statistic are."""
-    builder = _Builder(_unsized)
+    builder = _Builder(_unsized, _unsized)
     return builder.terms, [[builder.place(term) for term in one.terms] for one in bounds]
 
 
@@ -312,7 +317,7 @@ def moves(
     Estimand
         Without sizes. Its weighted statistics come in pairs, after swaps: a's, b's.
     """
-    builder = _Builder(_unsized, names)
+    builder = _Builder(_unsized, _unsized, names)
     getters: list[Value] = []
     for question in questions:
         a, b = question.a, question.b
@@ -430,3 +435,8 @@ def _size(term: Term, n_rows: int, cells: Slices | None) -> Floats | float:
     if np.isinf(size).any():
         raise ValueError("the values sum to more than float64 can hold; divide them first")
     return size
+
+
+def _coarseness(term: Term) -> float:
+    """Return how many units of float64 the numbers of a column were rounded to."""
+    return epsilon_of(digits_of(term)) / DOUBLE if isinstance(term, np.ndarray) else 1.0

@@ -77,7 +77,7 @@ def coverage(confidence: Source, *, threshold: float) -> Ratio:
         Column name, or array of shape (n_rows,): any number that is larger where the system is
         surer, such as the largest probability.
     threshold
-        Rows with a confidence of this or more are accepted.
+        Rows with a confidence of this or more are accepted; a float32 score equals it as float32.
 
     Raises
     ------
@@ -172,7 +172,11 @@ def mean_cost(
 
 
 def _accepted(confidence: Floats, threshold: float) -> Floats:
-    return np.where(np.isnan(confidence), np.nan, confidence >= threshold)
+    # A threshold of 0.7 means float32 scores of 0.7 too, which lie below it; NumPy 2 says the same.
+    with np.errstate(over="ignore"):
+        single = np.float64(np.float32(threshold))
+    accepted = (confidence >= threshold) | (confidence == single)
+    return np.where(np.isnan(confidence), np.nan, accepted)
 
 
 def _threshold(value: Any) -> float:
