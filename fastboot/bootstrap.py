@@ -141,7 +141,8 @@ def bootstrap(
         (Politis and Romano 1994).
     n_drawn
         Units in each resample, if other than their number (m out of n). The replicates, their
-        standard error and interval are then those of samples of that size.
+        standard error and interval are then those of samples of that size. What grows with the
+        number of rows, as a total does, is refused: ask for the mean.
     block_length
         Rows of a block, for "stationary" their mean; None chooses it (Politis and White 2004).
     n_resamples

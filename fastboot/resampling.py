@@ -22,6 +22,7 @@ from fastboot.measures import MeasureRows, RowsOfCells, evaluator
 from fastboot.observation import observed, rows_of, units_of
 from fastboot.paths import Replicates, Run, weigh
 from fastboot.sample import Sample
+from fastboot.scaling import check_drawn
 from fastboot.scanned_draws import draw_sample
 from fastboot.scanned_sample import ScannedSample
 from fastboot.statistics.additive import Ratio
@@ -152,6 +153,11 @@ def resample(
         replicates alone, without leave-one-out values and formulas.
     scale
         Size of the values, shape (n_values, n_cells): of both systems, for a difference.
+
+    Raises
+    ------
+    ValueError
+        A statistic, the method and the design do not go together.
     """
     if isinstance(sample, ScannedSample):
         return _scanned(questions, sample, run, method=method, scale=scale)
@@ -168,6 +174,7 @@ def resample(
     studentized = method == "studentized" and units is not None
     if method == "studentized":
         check_studentized(questions, design)
+    check_drawn(questions, sample, layout.n_units)
 
     def keep(draw: Draw, name: str = "total" if cells is None else "slices") -> Replicates:
         def facts() -> dict[str, str]:

@@ -1,0 +1,158 @@
+"""Statistics that grow with the number of rows are told from others, and refused where wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastboot as fb
+from fastboot.designs import Design
+from fastboot.sample import take
+from fastboot.scaling import degrees
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(2, 200))
+GOLD, GUESS = RNG.integers(0, 3, (2, 200))
+PLAIN = Design((), None, (), (), "multinomial", None, None)
+
+
+class Affine(fb.Additive):
+    """A sum and a constant beside it."""
+
+    def terms(self, values: Any) -> Any:
+        """Return the values."""
+        return (values,)
+
+    def finish(self, total: Any) -> Any:
+        """Return the sum, moved."""
+        return 50.0 + total
+
+
+class Power(fb.Additive):
+    """A power of a total."""
+
+    def __init__(self, values: Any, power: float) -> None:
+        super().__init__(values, name="power")
+        self.power = power
+
+    def terms(self, values: Any) -> Any:
+        """Return the sizes of the values."""
+        return (np.abs(values),)
+
+    def finish(self, total: Any) -> Any:
+        """Return the power."""
+        return total**self.power
+
+
+class WeightedSum(fb.Weighted):
+    """A total that asks for the weights of rows."""
+
+    def prepare(self, values: Any) -> Any:
+        """Return the values."""
+        return values
+
+    def values(self, prepared: Any, weights: Any) -> Any:
+        """Return the sums."""
+        return weights @ prepared
+
+
+GROWING: dict[str, tuple[Any, float]] = {
+    "total": (fb.total(X), 1.0),
+    "a total of 0": (fb.total([1, -1] * 20), 1.0),
+    "tiny": (fb.total(X * 1e-300), 1.0),
+    "affine": (Affine(X), 1.0),
+    "square": (Power(X, 2.0), 2.0),
+    "function": (fb.statistic(np.sum, X), 1.0),
+    "vector": (fb.statistic(lambda x: (x.mean(), x.sum()), X, labels=["mean", "sum"]), 1.0),
+    "weights": (WeightedSum(X), 1.0),
+    "combination": (fb.combine(lambda t, m: t * m, fb.total(X), fb.mean(Y)), 1.0),
+}
+STAYING: dict[str, Any] = {
+    "mean": fb.mean(X),
+    "ratio": fb.ratio(X, np.abs(Y)),
+    "std of two": fb.std(X[:2], ddof=1),
+    "variance of three": fb.variance(X[:3], ddof=2.5),
+    "skewness of three": fb.skewness(X[:3], bias=False),
+    "median of two": fb.median(X[:2]),
+    "quantile of few": fb.quantile(X[:4], 0.3),
+    "function": fb.statistic(np.ptp, X),
+    "standard deviation by function": fb.statistic(lambda x: np.std(x, ddof=1), X[:3]),
+    "rank correlation": fb.spearman(X, Y),
+    "alpha of few": fb.krippendorff_alpha([1, 2, 2, 1], [2, 1, 1, 1]),
+    "macro-F": fb.f_score(GOLD, GUESS, average="macro"),
+    "area": fb.roc_auc(GOLD > 0, X),
+    "risk": fb.risk_coverage_area(GOLD[:3], GUESS[:3], X[:3]),
+}
+
+
+def degrees_of(statistic: Any) -> Any:
+    """Return the powers of the number of rows."""
+    sample = take([statistic], None, PLAIN, "raise")
+    return degrees(sample.bounds[0], sample)
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_growing(name: str) -> None:
+    """Sums of any kind have the power of the number of rows that they grow with."""
+    statistic, power = GROWING[name]
+    assert degrees_of(statistic)[-1] == pytest.approx(power, abs=1e-3)
+    for n_drawn in (7, 400):
+        with pytest.raises(ValueError, match=rf"^`n_drawn` is {n_drawn} of .* grows with the num"):
+            fb.bootstrap(statistic, n_drawn=n_drawn, n_resamples=9, rng=0)
+
+
+@pytest.mark.filterwarnings("ignore:the statistic is undefined:RuntimeWarning")
+@pytest.mark.parametrize("name", STAYING)
+def test_staying(name: str) -> None:
+    """Corrections for few rows do not make a statistic grow, nor does a rank."""
+    (power,) = degrees_of(STAYING[name])
+    assert np.isnan(power) or abs(power) < 0.9
+    result = fb.bootstrap(STAYING[name], n_drawn=7, n_resamples=9, rng=0)
+    assert result.n_resamples == 9
+
+
+def test_root() -> None:
+    """A test statistic grows with the root: what it is at another size is a fair question."""
+    assert degrees_of(Power(X, 0.5)) == pytest.approx(0.5)
+    assert fb.bootstrap(Power(X, 0.5), n_drawn=50, n_resamples=9, rng=0).n_resamples == 9
+
+
+def test_n_drawn__message() -> None:
+    """The refusal says what grows, of how many units, and what to ask for."""
+    message = (
+        "`n_drawn` is 4,000 of 40 groups, but total grows with the number of rows: its resamples "
+        "are of another size than the estimate, and neither interval nor p-value would be about "
+        "it; ask for the mean, as fb.mean does, or leave n_drawn out"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        fb.paired_bootstrap(
+            fb.total(X + 1), fb.total(X), groups=np.arange(200) // 5, n_drawn=4_000, n_resamples=9
+        )
+
+
+def test_n_drawn__as_many() -> None:
+    """As many as there are is the plain bootstrap, for totals too."""
+    total = fb.bootstrap(fb.total(X), n_drawn=200, n_resamples=99, rng=0)
+    assert total.replicates.tolist() == (
+        fb.bootstrap(fb.total(X), n_resamples=99, rng=0, path=total.path).replicates.tolist()
+    )
+
+
+def test_n_drawn__missing() -> None:
+    """Of missing values nothing is known, and nothing refused."""
+    values = [1.0, np.nan, 2.0]
+    result = fb.bootstrap(fb.total(values), n_drawn=2, nan_policy="propagate", n_resamples=9, rng=0)
+    assert np.isnan(result.estimate)
+
+
+def test_n_drawn__more_is_smaller() -> None:
+    """What is left does what its note says: more units drawn, smaller p-values."""
+    pvalues = [
+        fb.paired_bootstrap(X + 0.1, X * 0.0, n_drawn=n, n_resamples=999, rng=0).pvalue
+        for n in (50, 200, 800)
+    ]
+    assert pvalues == sorted(pvalues, reverse=True)
+    assert pvalues[0] > 2 * pvalues[-1]
