@@ -18,15 +18,18 @@ observed value, which may cancel to 0.
 from __future__ import annotations
 
 import math
+import sys
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ALTERNATIVES", "RULES", "PValue", "pvalue"]
+__all__ = ["ALTERNATIVES", "LEAST_PVALUE", "RULES", "PValue", "pvalue"]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 RULES = ("shift", "percentile")
+# A p-value of a law is never 0: below this it has no number.
+LEAST_PVALUE = sys.float_info.min
 
 
 class PValue(NamedTuple):

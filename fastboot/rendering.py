@@ -95,8 +95,11 @@ def interval_name(confidence_level: float, method: str) -> str:
 
 
 def shown_pvalue(value: float) -> str:
-    """Return "= 0.0123", or "undefined"."""
-    return "undefined" if math.isnan(value) else f"= {value:.3g}"
+    """Return "= 0.0123", "< 2.23e-308" where it has no number, or "undefined"."""
+    if math.isnan(value):
+        return "undefined"
+    least = sys.float_info.min  # stands for all below; 0 is a plain proportion, as asked for
+    return f"< {least:.3g}" if 0.0 < value <= least else f"= {value:.3g}"
 
 
 def sided(alternative: str) -> str:

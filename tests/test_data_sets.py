@@ -18,6 +18,7 @@ from statistical import assert_rate
 
 import fastboot as fb
 from fastboot.leaderboards.data_sets import combine_pvalues, replicability
+from fastboot.pvalues import LEAST_PVALUE
 
 # Dror et al., README of rtmdrr/replicability-analysis-NLP (commit 03167be): at level 0.05 the
 # count is 1 by Bonferroni and 2 by Fisher, and Holm names the sixth.
@@ -70,8 +71,34 @@ def test_combine__order_does_not_matter_and_p_is_never_0(values: list[float]) ->
 
 def test_combine__what_underflows_is_not_0() -> None:
     """The product of a thousand p-values of 1e-300 is no number of float64."""
-    assert combine_pvalues([1e-300] * 1_000).pvalue == math.ulp(0.0)
-    assert replicability([1e-300] * 1_000, method="fisher").partial_conjunction[0] == math.ulp(0.0)
+    combined = combine_pvalues([1e-300] * 1_000)
+    assert combined.pvalue == LEAST_PVALUE
+    assert "p < 2.23e-308 (chi-squared = " in combined.summary()
+    assert "p < 2.23e-308, n_data_sets=1,000" in repr(combined)
+    stouffer = combine_pvalues([1e-300] * 1_000, method="stouffer")
+    assert stouffer.pvalue == LEAST_PVALUE
+    counted = replicability([1e-300] * 1_000, method="fisher")
+    assert counted.partial_conjunction[0] == LEAST_PVALUE
+
+
+def test_combine__results_whose_pvalue_has_no_number() -> None:
+    """They have the least there is: not 0, so they are taken."""
+    sure, other = fb.mcnemar([1] * 1_200, [0] * 1_200), fb.mcnemar([1, 1, 0], [0, 0, 1])
+    result = combine_pvalues([sure, other])
+    assert result.pvalues.tolist() == [LEAST_PVALUE, other.pvalue]
+    assert 0.0 < result.pvalue < 1e-300
+    assert replicability([sure, other]).found == (0,)
+
+
+def test_zero__what_to_do_is_said_of_what_was_given() -> None:
+    """Only resamples can be counted with one more."""
+    counted = fb.paired_bootstrap([5.0, 6.0, 7.0], [0.0, 0.1, 0.2], add_one=False, rng=0)
+    assert counted.pvalue == 0.0
+    start = r"^`pvalues` has 0 for data set 0; no test can show that: "
+    with pytest.raises(ValueError, match=rf"{start}count the .* \(add_one=True\)$"):
+        combine_pvalues([counted])
+    with pytest.raises(ValueError, match=rf"{start}give the smallest that is possible$"):
+        combine_pvalues([0.0])
 
 
 def test_combine__a_pvalue_of_1() -> None:

@@ -15,6 +15,7 @@ from scipy import stats
 
 import fastboot as fb
 from fastboot.companions.mcnemar import McNemarResult, mcnemar
+from fastboot.pvalues import LEAST_PVALUE
 
 # Sums of binomial probabilities, quantiles of SciPy's: some hundred roundings of 1.1e-16.
 ROUNDING = 1e-12
@@ -194,6 +195,17 @@ def test_mcnemar__discordant_one_way() -> None:
     assert result.odds_ratio == math.inf
     assert 0.0 < result.odds_ratio_interval.low < math.inf == result.odds_ratio_interval.high
     assert json.loads(result.to_json())["odds_ratio"] is None
+
+
+@pytest.mark.parametrize("alternative, right", [("two-sided", 1), ("greater", 1), ("less", 0)])
+def test_mcnemar__pvalues_are_never_0(alternative: str, right: int) -> None:
+    """2**-1200 has no float64."""
+    a = np.full(1_200, right)
+    result = mcnemar(a, 1 - a, alternative=alternative)
+
+    assert (result.pvalue, result.mid_pvalue) == (LEAST_PVALUE, LEAST_PVALUE)
+    assert "p < 2.23e-308 (mid-p < 2.23e-308)" in result.summary()
+    assert "p < 2.23e-308, n_rows=1,200" in repr(result)
 
 
 def test_mcnemar__gold_labels() -> None:

@@ -17,6 +17,7 @@ import fastboot as fb
 from fastboot.companions.companion import tied
 from fastboot.companions.sign_test import sign_test
 from fastboot.companions.signed_rank import _law, _limit_rank, signed_rank_test
+from fastboot.pvalues import LEAST_PVALUE
 
 Floats = NDArray[np.float64]
 # Sums of some hundred probabilities, each from a few roundings of 1.1e-16.
@@ -366,6 +367,17 @@ def test_sign_test__enumerated(n: int) -> None:
         expected = np.mean(np.abs(2 * signs - n) >= abs(2 * above - n))
         d = np.repeat([1.0, -1.0], [above, n - above])
         assert sign_test(d, zeros(d)).pvalue == pytest.approx(expected, rel=ROUNDING)
+
+
+@pytest.mark.parametrize("alternative, sign", [("two-sided", 1), ("greater", 1), ("less", -1)])
+@pytest.mark.parametrize("test", [signed_rank_test, sign_test])
+def test_pvalue__is_never_0(test: Any, alternative: str, sign: int) -> None:
+    """Of 20,000 signs that agree the probability has no float64."""
+    result = test(sign * np.arange(1.0, 20_001.0), np.zeros(20_000), alternative=alternative)
+
+    assert result.pvalue == LEAST_PVALUE
+    assert "p < 2.23e-308" in result.summary()
+    assert "p < 2.23e-308" in repr(result)
 
 
 def test_sign_test__zeros() -> None:

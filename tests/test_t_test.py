@@ -429,6 +429,9 @@ def test_paired_t_test__pvalue_is_never_0() -> None:
     found = paired_t_test(d, n_resamples=0)
     assert 2.2250738585072014e-308 == found.pvalue
     assert "two-sided p < 2.23e-308" in found.summary()
+    assert "p < 2.23e-308" in repr(found)
+    assert found.normality.pvalue == found.pvalue
+    assert "(D'Agostino-Pearson p < 2.23e-308)" in found.verdict
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ known, so there are no replicates.
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -18,11 +17,11 @@ from fastboot.calls import words
 from fastboot.columns import Column, Source, load
 from fastboot.intervals import ConfidenceInterval
 from fastboot.precision import reach
+from fastboot.pvalues import LEAST_PVALUE
 from fastboot.rendering import beside, bracketed, made_by, short, shown_pvalue, width_of
 from fastboot.reports import Report
 
 __all__ = [
-    "LEAST_PVALUE",
     "MIRROR",
     "Companion",
     "asked_of",
@@ -33,9 +32,6 @@ __all__ = [
     "t_pvalue",
     "tied",
 ]
-
-# A p-value is never 0: below this it has no number.
-LEAST_PVALUE = sys.float_info.min
 
 # The sides of b - a.
 MIRROR = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
@@ -145,7 +141,7 @@ def interval_words(
 
 
 def pvalue_words(pvalue: float, alternative: str) -> str:
-    """Return "two-sided p = 0.0123", or the side by its words."""
+    """Return "two-sided p = 0.0123", or the side by its words; see `shown_pvalue`."""
     sides = {"two-sided": "two-sided", "greater": "one-sided (a > b)", "less": "one-sided (a < b)"}
     return f"{sides[alternative]} p {shown_pvalue(pvalue)}"
 

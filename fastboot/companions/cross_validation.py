@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from fastboot.analytic import t_interval
 from fastboot.columns import Source
 from fastboot.companions.companion import (
-    LEAST_PVALUE,
     Companion,
     asked_of,
     load_pairs,
@@ -28,7 +27,7 @@ from fastboot.companions.folds import Folds
 from fastboot.companions.scale import scaled_differences, unscaled, unscaled_interval
 from fastboot.intervals import check_level
 from fastboot.precision import reach
-from fastboot.pvalues import check_alternative
+from fastboot.pvalues import LEAST_PVALUE, check_alternative
 from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
 

@@ -20,7 +20,7 @@ from fastboot.companions.companion import (
     pvalue_words,
 )
 from fastboot.intervals import ConfidenceInterval, check_level
-from fastboot.pvalues import check_alternative
+from fastboot.pvalues import LEAST_PVALUE, check_alternative
 from fastboot.rendering import count, short, shown_pvalue
 from fastboot.statistics.checks import equal_labels, refuse_rows
 
@@ -233,7 +233,8 @@ def _pvalues(only_a: int, only_b: int, sides: str) -> tuple[float, float]:
     exact = float(binomtest(only_a, n, 0.5, alternative=sides).pvalue) if n else 1.0
     # Half of the outcomes as extreme as this one: two of them, unless it is the middle.
     mirrored = sides == "two-sided" and only_a != only_b
-    return exact, exact - (1.0 if mirrored else 0.5) * float(binom.pmf(only_a, n, 0.5))
+    mid = exact - (1.0 if mirrored else 0.5) * float(binom.pmf(only_a, n, 0.5))
+    return max(exact, LEAST_PVALUE), max(mid, LEAST_PVALUE)
 
 
 def _difference_interval(

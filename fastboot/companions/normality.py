@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.companions.differences import SHAPIRO_ROWS, Moments
+from fastboot.pvalues import LEAST_PVALUE
 
 __all__ = ["NormalityCheck", "check_normality", "tail_change"]
 
@@ -31,7 +32,7 @@ class NormalityCheck(NamedTuple):
     test
         "Shapiro-Wilk" up to 5,000 numbers (3 at least), "D'Agostino-Pearson" above; else empty.
     statistic, pvalue
-        Of that test of normality: W, or K2. NaN without.
+        Of that test of normality: W, or K2. NaN without; p is never 0.
     n_outliers
         Numbers beyond Tukey's (1977) outer fences, three interquartile ranges below the first or
         above the third quartile. None where the quartiles are equal, or the rows were not kept.
@@ -76,7 +77,8 @@ def check_normality(found: Moments, values: Floats | None, *, equal: bool) -> No
         statistic, pvalue = _dagostino_pearson(found)
     reach = max(found.high - found.mean, found.mean - found.low)
     return NormalityCheck(
-        found.n, found.skewness, found.excess_kurtosis, test, float(statistic), float(pvalue),
+        found.n, found.skewness, found.excess_kurtosis, test, float(statistic),
+        max(float(pvalue), LEAST_PVALUE),
         None if values is None else _n_outliers(values), reach / found.standard_deviation,
     )  # fmt: skip
 

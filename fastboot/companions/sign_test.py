@@ -19,7 +19,7 @@ from fastboot.companions.companion import (
 )
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
 from fastboot.precision import reach
-from fastboot.pvalues import check_alternative
+from fastboot.pvalues import LEAST_PVALUE, check_alternative
 from fastboot.rendering import count
 
 __all__ = ["SignTestResult", "sign_test"]
@@ -155,7 +155,8 @@ def _pvalue(above: int, below: int, sides: str) -> float:
     from scipy.stats import binomtest
 
     n = above + below
-    return float(binomtest(above, n, 0.5, alternative=sides).pvalue) if n else 1.0
+    found = float(binomtest(above, n, 0.5, alternative=sides).pvalue) if n else 1.0
+    return max(found, LEAST_PVALUE)
 
 
 def _median(

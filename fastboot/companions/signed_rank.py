@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastboot.columns import Source
 from fastboot.companions.companion import Companion, asked_of, load_pairs, pvalue_words, tied
 from fastboot.intervals import ConfidenceInterval, check_level, tails_of
-from fastboot.pvalues import check_alternative
+from fastboot.pvalues import LEAST_PVALUE, check_alternative
 from fastboot.rendering import count, short
 
 __all__ = ["SignedRankResult", "signed_rank_test"]
@@ -215,7 +215,7 @@ def _pvalue(differences: Floats, zero_method: str, sides: str) -> tuple[float, b
     signed = differences[differences != 0.0]
     if signed.size > _MOST_EXACT:
         found = stats.wilcoxon(differences, zero_method=zero_method, alternative=sides)
-        return float(found.pvalue), False
+        return max(float(found.pvalue), LEAST_PVALUE), False
     below = 0 if zero_method == "wilcox" else differences.size - signed.size
     # Ranks of ties end in one half.
     doubled = np.rint(2.0 * (stats.rankdata(np.abs(signed)) + below)).astype(np.int64)

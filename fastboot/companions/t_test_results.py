@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from fastboot.analytic import t_interval
 from fastboot.companions.companion import (
-    LEAST_PVALUE,
     Companion,
     interval_words,
     pvalue_words,
@@ -204,7 +203,7 @@ class PairedTTestResult(Companion):
         level = 1.0 - self.confidence_level
         if math.isnan(self.pvalue):
             return "There is no p-value: the differences do not vary, or are too few."
-        words = f"({pvalue_words_of(self.pvalue, self.alternative)}, level {level:.3g})"
+        words = f"({pvalue_words(self.pvalue, self.alternative)}, level {level:.3g})"
         if self.pvalue > level:
             return f"No significant difference {words}."
         side = "larger" if self._scaled.mean > 0.0 else "smaller"
@@ -317,7 +316,7 @@ checked for normality."
             f"{count(self.n_rows, 'pair')}{groups}{rows}, standard "
             f"deviation {short(self.standard_deviation)}), {own}; "
             f"{name}paired t test t({self.degrees_of_freedom}) = {short(self.t)}, "
-            f"{pvalue_words_of(self.pvalue, self.alternative)}; d_z = {short(self.cohen_dz)}, "
+            f"{pvalue_words(self.pvalue, self.alternative)}; d_z = {short(self.cohen_dz)}, "
             f"g_z = {short(self.hedges_gz)}, {effect} of the effect size"
         )
         if self.bootstrap is None:
@@ -342,9 +341,3 @@ checked for normality."
         """
         same = self.bootstrap is None or self.bootstrap.degenerate
         return not same or (self._scaled.mean == 0.0 and self.n_units > 1)
-
-
-def pvalue_words_of(pvalue: float, alternative: str) -> str:
-    """Return "two-sided p = 0.0123"; "p < 2.23e-308" where it has no number."""
-    words = pvalue_words(pvalue, alternative)
-    return words.replace("p = ", "p < ") if pvalue == LEAST_PVALUE else words

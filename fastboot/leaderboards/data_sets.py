@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fastboot.calls import words
 from fastboot.plain import numbers_of
+from fastboot.pvalues import LEAST_PVALUE
 from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
@@ -26,8 +27,6 @@ Floats = NDArray[np.float64]
 
 _METHODS = ("fisher", "stouffer")
 _COUNTS = ("bonferroni", "fisher")
-# The smallest number above 0: what a probability that is too small for float64 is rounded up to.
-_TINY = math.ulp(0.0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -259,7 +258,7 @@ def combine_pvalues(
     pvalues
         Numbers, or results with a `pvalue`, of one test on each data set; a mapping (a
         :class:`Table` of slices, too) has the names of the data sets. Above 0 and up to 1: a
-        p-value of 0 would decide alone, and no resampling can show it. Give one-sided ones:
+        p-value of 0 would decide alone, and no test can show it. Give one-sided ones:
         "stouffer" refuses two-sided results, as a small p of either side would count as evidence
         for the same; "fisher" takes them with a note.
     method
@@ -316,7 +315,7 @@ def combine_pvalues(
 
         statistic, p = stats.combine_pvalues(given, method=method, weights=weighed)
     return CombinedPValue(
-        pvalue=max(float(p), _TINY) if p == p else math.nan,  # noqa: PLR0124 - NaN is unequal
+        pvalue=max(float(p), LEAST_PVALUE) if p == p else math.nan,  # noqa: PLR0124 - NaN is unequal
         statistic=float(statistic),
         method=method,
         data_sets=names,
@@ -397,7 +396,8 @@ def replicability(
         from scipy.special import chdtrc
 
         logs = np.cumsum(np.log(given[order][::-1]))[::-1]
-        conjunction = np.maximum.accumulate(np.maximum(chdtrc(2.0 * remaining, -2.0 * logs), _TINY))
+        combined = chdtrc(2.0 * remaining, -2.0 * logs)
+        conjunction = np.maximum.accumulate(np.maximum(combined, LEAST_PVALUE))
     holm = np.empty(n)
     holm[order] = bonferroni
     return Replicability(
@@ -437,10 +437,13 @@ def _read(pvalues: Any) -> tuple[tuple[Any, ...], Floats, str | None]:
             )
         p = float(number)
         if p == 0.0:
+            instead = (
+                "count the observed difference as one more replicate (add_one=True)"
+                if hasattr(value, "n_extreme")  # of resampling
+                else "give the smallest that is possible"
+            )
             raise ValueError(
-                f"`pvalues` has 0 for data set {name!r}; no test can show that: count the observed "
-                "difference as one more replicate (add_one=True), or give the smallest that is "
-                "possible"
+                f"`pvalues` has 0 for data set {name!r}; no test can show that: {instead}"
             )
         if not (math.isnan(p) or 0.0 < p <= 1.0):
             raise ValueError(
