@@ -9,6 +9,9 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import integrate, stats
 from statistical import assert_rate
@@ -168,6 +171,52 @@ def test_sources__are_the_same() -> None:
     assert result.notes == ("1 data set dropped for a missing score",)
 
 
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table, lambda columns: pl.DataFrame(columns).lazy()]
+)
+def test_sources__tables_have_names(make: Any) -> None:
+    """Those of their columns, which a control may be; what is missing is missing."""
+    result = friedman_test(make(SCORES), control="C4.5")
+    assert result.to_dict() == friedman_test(SCORES, control="C4.5").to_dict()
+    assert "|scores:[C4.5,C4.5+m,C4.5+cf,C4.5+m+cf]|" in result.signature()
+    holed = {name: [None if row == 3 else x for row, x in enumerate(column.tolist())]
+             for name, column in SCORES.items()}  # fmt: skip
+    assert friedman_test(make(holed), nan_policy="omit").n_dropped == 1
+
+
+def test_sources__names_of_pandas() -> None:
+    """Need not be strings; places are no names."""
+    assert friedman_test(pd.DataFrame(DEMSAR, columns=[3, 5, 7, 9])).systems == tuple("3579")
+    places = friedman_test(pd.DataFrame(DEMSAR))
+    assert places.systems == friedman_test(DEMSAR).systems == tuple(f"system {i}" for i in range(4))
+
+
+def test_ties__of_decimals() -> None:
+    """0.1 + 0.2 is 0.3: both share ranks on the first data set, and no other does."""
+    scores = {"a": [0.1 + 0.2, 0.5], "b": [0.3, 0.5], "c": [0.2, 0.1]}
+    assert friedman_test(scores).ranks.tolist() == [[1.5, 1.5, 3.0]] * 2
+    assert friedman_test(scores, higher_is_better=False).ranks.tolist() == [[2.5, 2.5, 1.0]] * 2
+    written = {name: np.round(column, 9) for name, column in scores.items()}
+    assert friedman_test(scores).pvalue == friedman_test(written).pvalue
+    one = {"a": [0.1 + 0.2, 0.5], "b": [0.3 * (1.0 + 1e-12), 0.4], "c": [0.2, 0.1]}
+    assert friedman_test(one).ranks.tolist() == [[2.0, 1.0, 3.0], [1.0, 2.0, 3.0]]
+
+
+def test_ties__of_what_was_float32() -> None:
+    """0.3 as float32 ties with 0.3; two that never were float32 do not tie for it."""
+    single = np.float32([0.3, 0.1]).astype(float)
+    scores = {"single": single, "double": [0.3, 0.2], "more": [0.35, 0.3]}
+    assert friedman_test(scores).ranks.tolist() == [[2.5, 2.5, 1.0], [3.0, 2.0, 1.0]]
+    close = {"single": single, "double": [0.5, 0.2], "more": [0.5 + 1e-9, 0.3]}
+    assert friedman_test(close).ranks.tolist() == [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]]
+
+
+def test_ties__of_large_numbers() -> None:
+    """Those whose difference, or sum, has no float64 are not tied for it."""
+    scores = {"a": [1.7e308, 1.6e308], "b": [-1.7e308, 1.7e308]}
+    assert friedman_test(scores).ranks.tolist() == [[1.0, 2.0], [2.0, 1.0]]
+
+
 def test_nemenyi__p_at_the_critical_difference_is_alpha() -> None:
     """The two agree, and p is symmetric with 1 on the diagonal."""
     result = friedman_test(SCORES)
@@ -294,6 +343,16 @@ def test_signature() -> None:
         (ValueError, "`nan_policy` is 'propagate', but ranks need all scores", [[1, 2], [2, 1]],
          {"nan_policy": "propagate"}),
         (ValueError, "`a` has 2 rows but `b` has 3", {"a": [1, 2], "b": [1, 2, 3]}, {}),
+        (ValueError, "`scores` has '1' twice; give every system a name of its own",
+         {1: [1, 2], "1": [9, 9], 2: [3, 2]}, {}),
+        (ValueError, "`scores` has 'x' twice; give every", ["x", "y", "x"],
+         {"data": {"x": [1, 2], "y": [2, 1]}}),
+        (ValueError, "`scores` has 'x' twice; give every",
+         pd.DataFrame([[1.0, 2.0], [2.0, 1.0]], columns=["x", "x"]), {}),
+        (ValueError, "`scores` has 'x' twice; give every",
+         pa.table([[1.0, 2.0], [2.0, 1.0]], names=["x", "x"]), {}),
+        (TypeError, "`scores` is a table and `data` another; give column names with data=",
+         pd.DataFrame({"x": [1, 2], "y": [2, 1]}), {"data": {"x": [1, 2]}}),
     ],
 )  # fmt: skip
 def test_refused(

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from fastboot.calls import words
 from fastboot.columns import Column, load
+from fastboot.columns import names as names_of
 from fastboot.plain import array_of
+from fastboot.precision import digits_of, epsilon_of
 from fastboot.pvalues import LEAST_PVALUE
 from fastboot.rendering import count, made_by, short, shown_pvalue, signature_line, to_json
 from fastboot.tabular import Tabular
@@ -286,13 +288,14 @@ def friedman_test(
     With ranks R on N data sets, chi-squared = 12 N / (k (k + 1)) x (sum of mean ranks squared -
     k (k + 1)^2 / 4), and F = (N - 1) chi-squared / (N (k - 1) - chi-squared) (Iman and Davenport
     1980). Only the order of the systems on each data set counts, not by how much, nor how sure.
+    Scores that only rounding sets apart are ties (0.1 + 0.2 and 0.3).
 
     Parameters
     ----------
     scores
         One column for each system, with a row for each data set: a mapping from systems to columns
-        (arrays, or column names of `data`), a list of column names, or an array of shape
-        (n_data_sets, n_systems). Two systems and two data sets at least.
+        (arrays, or column names of `data`), a list of column names, a data frame, or an array of
+        shape (n_data_sets, n_systems). Two systems and two data sets at least.
     data
         The table that column names refer to, as in :func:`bootstrap`.
     control
@@ -334,22 +337,21 @@ def friedman_test(
     """
     if nan_policy == "propagate":
         raise ValueError("`nan_policy` is 'propagate', but ranks need all scores; choose 'omit'")
-    names, columns = _columns(scores)
+    names, columns, data = _columns(scores, data)
     if control is not None and control not in names:
         raise ValueError(f"`control` is {control!r}; choose one of {', '.join(names)}")
     _check_alpha(alpha)
     rows = load(columns, data, nan_policy)
-    table = np.column_stack([np.asarray(column) for column in rows.columns])
-    n, k = table.shape
+    table = [np.asarray(column) for column in rows.columns]
+    n, k = rows.n_rows, len(table)
     if n < 2 or k < 2:
         raise ValueError(
             f"`scores` has {count(k, 'system')} and {count(n, 'data set')}; ranks need two of each "
             "at least"
         )
     from scipy.special import chdtrc, fdtrc
-    from scipy.stats import rankdata
 
-    ranks = rankdata(-table if higher_is_better else table, axis=1)
+    ranks = _ranks([-column for column in table] if higher_is_better else table)
     means = ranks.mean(axis=0)
     # The corrected statistic is the between-systems share of the squares of ranks; without ties
     # these are k (k + 1) / 12 (k - 1) for each data set.
@@ -375,7 +377,7 @@ def friedman_test(
         higher_is_better=bool(higher_is_better),
         correct_ties=bool(correct_ties),
         alpha=float(alpha),
-        asked=(("scores", words(scores)),),
+        asked=(("scores", words(list(names) if _is_table(scores) else scores)),),
     )
 
 
@@ -388,12 +390,55 @@ def _least_pvalue(n_systems: int, n_data_sets: int) -> float:
     return max(found, LEAST_PVALUE)
 
 
-def _columns(scores: Any) -> tuple[tuple[str, ...], list[Column]]:
-    """Return the names of the systems and their columns."""
+def _ranks(columns: Sequence[Floats]) -> Floats:
+    """Return the ranks in each row, 1 the least; those that only rounding sets apart are tied.
+
+    Neighbours only, as in :func:`fastboot.companions.companion.tied`.
+    """
+    from scipy.stats import rankdata
+
+    table, epsilon = np.column_stack(columns), np.array([epsilon_of(digits_of(c)) for c in columns])
+    order = np.argsort(table, axis=1, kind="stable")
+    ordered, coarse = np.take_along_axis(table, order, axis=1), epsilon[order]
+    # As `fastboot.precision.reach` has it, each pair by the coarser of its two systems.
+    coarse = np.maximum(coarse[:, 1:], coarse[:, :-1])
+    with np.errstate(over="ignore"):
+        steps = np.diff(ordered, axis=1)
+    apart = steps > coarse * np.abs(ordered[:, 1:]) + coarse * np.abs(ordered[:, :-1])
+    places = np.zeros(table.shape, np.int64)
+    np.cumsum(apart, axis=1, out=places[:, 1:])
+    ranks = np.empty(table.shape)
+    np.put_along_axis(ranks, order, rankdata(places, axis=1), axis=1)
+    return ranks
+
+
+def _is_table(scores: Any) -> bool:
+    """Tell whether columns have names: a data frame, or a table of Arrow's or of a database."""
+    return hasattr(type(scores), "columns")  # of the type: a lazy frame would look for them
+
+
+def _of_table(table: Any, data: object) -> tuple[list[tuple[str, Any]], object]:
+    """Return the columns of a table by name, and the table that names refer to."""
+    if data is not None:
+        raise TypeError("`scores` is a table and `data` another; give column names with data=")
+    if not hasattr(table, "iloc"):
+        return [(name, name) for name in names_of(table)], table
+    # Names of pandas need not be strings; those that are but places are no names.
+    named = list(table.columns) != list(range(table.shape[1]))
+    return [
+        (str(name) if named else f"system {place}", table.iloc[:, place])
+        for place, name in enumerate(table.columns)
+    ], None
+
+
+def _columns(scores: Any, data: object) -> tuple[tuple[str, ...], list[Column], object]:
+    """Return the names of the systems, their columns, and the table of these."""
     if isinstance(scores, Mapping):
-        named = {str(name): source for name, source in scores.items()}
+        named = [(str(name), source) for name, source in scores.items()]
     elif isinstance(scores, list | tuple) and all(isinstance(one, str) for one in scores):
-        named = {name: name for name in scores}
+        named = [(name, name) for name in scores]
+    elif _is_table(scores):
+        named, data = _of_table(scores, data)
     else:
         try:
             table = array_of(scores)
@@ -407,10 +452,14 @@ def _columns(scores: Any) -> tuple[tuple[str, ...], list[Column]]:
                 f"`scores` has shape {table.shape}; give a mapping from systems to columns, a list "
                 "of column names, or an array of shape (n_data_sets, n_systems)"
             )
-        named = {f"system {place}": column for place, column in enumerate(table.T)}
+        named = [(f"system {place}", column) for place, column in enumerate(table.T)]
     if not named:
         raise ValueError("`scores` is empty; give a column for each system")
-    return tuple(named), [Column(source, argument=name) for name, source in named.items()]
+    names = tuple(name for name, _ in named)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"`scores` has {twice!r} twice; give every system a name of its own")
+    return names, [Column(source, argument=name) for name, source in named], data
 
 
 def _check_alpha(alpha: float) -> float:
