@@ -133,7 +133,9 @@ def bootstrap(
         its own, and all rows together (`total`).
     weights
         Column name or array of shape (n_rows,): what a row counts for in the statistic. 0 or more.
-        It belongs to the row and is resampled with it.
+        It belongs to the row and is resampled with it. A row of weight 2 counts as two: shares,
+        which sum to 1, make medians, ``ddof=1`` and agreement those of a single row; multiply them
+        by the number of rows (a note says where it matters).
     scheme
         "multinomial"; "bayesian": weights from a Dirichlet distribution (Rubin 1981); "poisson":
         independent Poisson(1) counts, whose total varies; for rows in time order blocks of

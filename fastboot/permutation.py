@@ -116,7 +116,8 @@ def permutation_test(
         Answer every slice, with relabellings of its own (never enumerated), and all rows together
         (`total`). Each slice needs rows of both samples.
     weights
-        What a row counts for in the statistic. 0 or more. It belongs to the row.
+        What a row counts for in the statistic. 0 or more. It belongs to the row. A row of weight 2
+        counts as two: see :func:`bootstrap` for shares.
     n_resamples, rng, n_threads, nan_policy, progress
         As in :func:`bootstrap`. Exchanging the samples negates the estimate, the replicates only up
         to Monte Carlo error (and, enumerated, in another order).

@@ -19,6 +19,7 @@ from fastboot.extension import Again
 from fastboot.resampling import Answer
 from fastboot.results import Result
 from fastboot.sample import Sample, few_units
+from fastboot.scaling import remark_on_weights
 from fastboot.statistics.base import Statistic, Vector
 from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Question
@@ -175,9 +176,8 @@ def report(
         How to run the procedure again.
     """
     axes, keys = _keys(names, questions)
-    named = _Named(
-        kind, axes, keys, _names(questions), _calls(questions), _remarks(questions), sample
-    )
+    remarks = _remarks(questions, sample)
+    named = _Named(kind, axes, keys, _names(questions), _calls(questions), remarks, sample)
     whole = answer(None)
     sliced = None if sample.slices is None else answer(sample.slices)
     common = common | {"elapsed": time.perf_counter() - started}
@@ -231,11 +231,12 @@ def _shown(key: Any) -> str:
     return words(key if isinstance(key, str | Real) else str(key))
 
 
-def _remarks(questions: Sequence[Question]) -> list[tuple[str, ...]]:
-    """Return what the statistics themselves want said."""
+def _remarks(questions: Sequence[Question], sample: Sample) -> list[tuple[str, ...]]:
+    """Return what is to be said of the statistics, and of what weights are in them."""
     remarks = []
     for question in questions:
         said = [getattr(statistic, "remark", "") for statistic in question.statistics]
+        said += map(remark_on_weights, question.bounds, sample.samples)
         own = tuple(dict.fromkeys(remark for remark in said if remark))
         remarks += [own] * question.a.n_values
     return remarks

@@ -124,6 +124,7 @@ def approximate_randomization(
         own (never enumerated), and all rows together (`total`).
     weights
         Column name or array of shape (n_rows,): what a row counts for in the statistic. 0 or more.
+        A row of weight 2 counts as two: see :func:`bootstrap` for shares.
     confidence_level
         Of the interval estimate +- normal quantile x standard deviation of the replicates.
     alternative

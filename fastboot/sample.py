@@ -90,6 +90,18 @@ class Sample:
         return self.design.arrange(self._keys, self.n_rows, cells)
 
     @property
+    def samples(self) -> tuple[Sample, Sample]:
+        """What the first and the second statistic of a question are computed from."""
+        return self, self
+
+    @property
+    def weighed(self) -> tuple[float, int] | None:
+        """Sum of the weights of the rows, and rows of any weight; None without weights."""
+        if self.factors is None:
+            return None
+        return float(self.factors.sum()), int(np.count_nonzero(self.factors))
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the sample."""
         if not self.n_dropped:

@@ -1,12 +1,14 @@
-"""What becomes of a statistic as the same rows come more often: which ones grow with their number.
+"""What becomes of a statistic as the same rows come more often: which ones depend on their number.
 
 A mean stays, a total doubles. Resamples of another size than the sample have totals that cannot be
-held against the observed one, so such designs must know. No statistic says which it is: it is asked
-for the values of the rows themselves, several times over.
+held against the observed one, so such designs must know. A median stays too, but for rows of weight
+1 / n, which together are one row, it is their mean: who gives shares must be told. No statistic
+says which it is: it is asked for the values of the rows themselves, several times over.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,7 +23,7 @@ from fastboot.statistics.bound import Bound, weighed
 from fastboot.statistics.estimand import Question
 from fastboot.units import one_part
 
-__all__ = ["check_drawn", "degrees"]
+__all__ = ["check_drawn", "degrees", "remark_on_weights"]
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +33,11 @@ _OF_SUMS = (2.0**20, 2.0**21)
 _OF_WEIGHTS = (1.0, 2.0)
 # A degree this close to a whole number is one: corrections for few rows are further off.
 _NEAR = 0.02
+# Weights that rows have by mistake are shares: 1 / n, or percent of one another. Weights about 1
+# that were meant to count (of pairs, of halves of items) are 1/2 and more.
+_LEAST_MEAN_WEIGHT = 0.5
+# A value that weights change by less is the same for a reader.
+_NOTICED = 1e-3
 
 
 def check_drawn(questions: Sequence[Question], sample: Sample, n_units: int) -> None:
@@ -90,6 +97,42 @@ def degrees(bound: Bound, sample: Sample) -> Floats:
     with np.errstate(all="ignore"):
         found: Floats = np.log2(twice / once)
     return np.where(np.isfinite(found), found, np.nan)
+
+
+def remark_on_weights(bound: Bound, sample: Sample) -> str:
+    """Return the sentence on weights that are shares, where it matters that they count rows.
+
+    That is where the mean weight of the rows that have one is below 1/2, and the value is another
+    if all weights are enlarged until they sum to about the number of these rows.
+
+    Parameters
+    ----------
+    bound
+        A statistic of the sample.
+    sample
+        Any.
+    """
+    if sample.weighed is None or bound.missing:
+        return ""
+    total, n_weighed = sample.weighed
+    if total >= _LEAST_MEAN_WEIGHT * n_weighed:
+        return ""
+    # By a power of two, which rounds nothing: what does not change keeps its last bit.
+    times = 2.0 ** round(math.log2(n_weighed / total))
+    once, enough, more = _repeated(bound, sample, (1.0, times, times * times)).T
+    with np.errstate(all="ignore"):
+        far = ~(np.abs(enough - once) <= _NOTICED * np.fmax(np.abs(once), np.abs(enough)))
+        # A total of shares is a mean, as whoever asked for a total of them knows: it grows.
+        powers, later = (
+            np.log2(x / y) / math.log2(times) for x, y in ((enough, once), (more, enough))
+        )
+        grows = (np.abs(powers - later) < _NEAR) & (np.abs(powers) > _NEAR)
+    if not (far & ~grows & ~(np.isnan(once) & np.isnan(enough))).any():
+        return ""
+    return (
+        f"`weights` sum to {total:.4g} over {count(n_weighed, 'row')}: they count rows in "
+        f"{bound.statistic.name}; multiply shares by the number of rows"
+    )
 
 
 def _repeated(bound: Bound, sample: Sample, factors: Sequence[float]) -> Floats:

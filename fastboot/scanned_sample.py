@@ -115,6 +115,15 @@ class ScannedSample(Sample):
     differing: NDArray[np.int64] | None = field(kw_only=True)
     known: KnownSums = field(kw_only=True)
     wanted: Wanted = field(kw_only=True)
+    sum_of_weights: float | None = field(kw_only=True)
+
+    @property
+    def weighed(self) -> tuple[float, int] | None:
+        """Sum of the weights of the rows, and rows; None without weights, or where all are 0 or 1.
+
+        How many have none is not known: the fewer rows count, the more is left unsaid.
+        """
+        return None if self.sum_of_weights is None else (self.sum_of_weights, self.n_rows)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -271,7 +280,13 @@ def scan(
         shape=shape, units=units, table=found.table,
         n_differing=found.n_rows if plan.moves_all else found.n_differing,
         differing=np.array(found.differing) if found.differing and not plan.moves_all else None,
+        sum_of_weights=_sum_of_weights(known, named.raw[-1]) if own else None,
     )  # fmt: skip
+
+
+def _sum_of_weights(known: KnownSums, weights: Any) -> float | None:
+    """Return the sum of the weights; None where they only choose rows."""
+    return None if known.binary.get(weights, False) else known.size(weights)
 
 
 def _bound(

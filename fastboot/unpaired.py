@@ -240,6 +240,11 @@ class _Together(Sample):
     parts: Both = field(kw_only=True)
 
     @property
+    def samples(self) -> tuple[Sample, Sample]:
+        """What the first and the second statistic of a question are computed from."""
+        return self.parts
+
+    @property
     def design_remarks(self) -> tuple[str, ...]:
         """Sentences about the design in each sample."""
         return tuple(

@@ -1,4 +1,4 @@
-"""Statistics that grow with the number of rows are told from others, and refused where wrong."""
+"""Statistics that depend on the number of rows: refused where wrong, and shares are told of."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fastboot as fb
@@ -156,3 +158,108 @@ def test_n_drawn__more_is_smaller() -> None:
     ]
     assert pvalues == sorted(pvalues, reverse=True)
     assert pvalues[0] > 2 * pvalues[-1]
+
+
+# Weights that are shares
+
+SHARES = RNG.dirichlet(np.ones(200))
+COUNTING: dict[str, Any] = {
+    "median": fb.median(X),
+    "quantile": fb.quantile(X, 0.3, method="hazen"),
+    "trimmed_mean": fb.trimmed_mean(X, 0.1),
+    "interquartile_mean": fb.interquartile_mean(X),
+    "krippendorff_alpha": fb.krippendorff_alpha(GOLD, GUESS),
+    "std": fb.std(X, ddof=1),
+    "variance": fb.variance(X, ddof=1),
+    "skewness": fb.skewness(X, bias=False),
+    "risk_coverage_area": fb.risk_coverage_area(GOLD, GUESS, X),
+}
+WEIGHING: dict[str, Any] = {
+    "mean": fb.mean(X),
+    "total": fb.total(X),
+    "a total of 0": fb.total([1, -1] * 100),
+    "std": fb.std(X),
+    "inverted cdf": fb.quantile(X, 0.31234, method="inverted_cdf"),
+    "largest": fb.maximum(X),
+    "kappa": fb.cohen_kappa(GOLD, GUESS),
+    "area": fb.roc_auc(GOLD > 0, X),
+    "spearman": fb.spearman(X, Y),
+    "kendall": fb.kendall(X, Y),
+    "nothing": fb.pearson(X, X[::-1]),
+    "macro-F": fb.f_score(GOLD, GUESS, average="macro"),
+}
+
+
+def remarks(result: Any) -> list[str]:
+    """Return what is said of weights."""
+    return [note for note in result.notes if "`weights`" in note]
+
+
+def run(statistic: Any, weights: Any, **options: Any) -> Any:
+    """Run a bootstrap of a few resamples."""
+    return fb.bootstrap(statistic, weights=weights, n_resamples=9, rng=0, **options)
+
+
+@pytest.mark.filterwarnings("ignore:the statistic is undefined:RuntimeWarning")
+@pytest.mark.parametrize("name", COUNTING)
+def test_shares(name: str) -> None:
+    """Where weights count rows a note says so, with the sum; not of weights about 1."""
+    statistic = COUNTING[name]
+    (remark,) = remarks(run(statistic, SHARES))
+    assert remark == (
+        f"`weights` sum to 1 over 200 rows: they count rows in {statistic.name}; multiply shares "
+        "by the number of rows"
+    )
+    for weights in (SHARES * 200, np.full(200, 0.5), np.arange(200) % 3, np.arange(200) < 20):
+        assert remarks(run(statistic, weights)) == []
+
+
+@pytest.mark.parametrize("name", WEIGHING)
+def test_shares__any_scale(name: str) -> None:
+    """Where only their ratios matter nothing is said, nor of a total, weighted as asked."""
+    assert remarks(run(WEIGHING[name], SHARES)) == []
+
+
+def test_shares__of_rows_that_count() -> None:
+    """Rows of weight 0 are no rows."""
+    weights = np.where(np.arange(200) < 50, 1 / 50, 0.0)
+    (remark,) = remarks(run(fb.median(X), weights))
+    assert remark.startswith("`weights` sum to 1 over 50 rows: ")
+
+
+def test_shares__procedures() -> None:
+    """Every procedure says it, once of a statistic, and unpaired ones of the sample."""
+    a, b = fb.median(X), fb.median(Y)
+    few: dict[str, Any] = {"n_resamples": 99, "rng": 0}
+    found: list[Any] = [
+        fb.paired_bootstrap(a, b, weights=SHARES, **few),
+        fb.approximate_randomization(a, b, weights=SHARES, **few),
+        fb.unpaired_bootstrap(a, b, weights=(SHARES, SHARES), **few),
+        fb.unpaired_bootstrap(a, b, weights=(np.ones(200), SHARES), **few),
+        fb.compare({"a": a, "b": b}, weights=SHARES, **few),
+        run([a, fb.mean(X)], SHARES)["median"],
+        run(a, SHARES, by=GOLD).total,
+    ]
+    for result in found:
+        assert [one.split(":")[0] for one in remarks(result)] == [
+            "`weights` sum to 1 over 200 rows"
+        ]
+    (pooled,) = remarks(fb.permutation_test(a, b, weights=(SHARES, SHARES), **few))
+    assert pooled.startswith("`weights` sum to 2 over 400 rows: ")
+    assert [key for key, one in run([a, fb.mean(X)], SHARES).items() if remarks(one)] == ["median"]
+
+
+@pytest.mark.filterwarnings("ignore:the statistic is undefined:RuntimeWarning")
+def test_shares__files(tmp_path: Any) -> None:
+    """Rows that are read block by block have the note; weights of 0 and 1 only choose rows."""
+    n = 66_000
+    table = pa.table({"x": np.arange(n) % 7, "share": np.full(n, 1 / n), "one": np.arange(n) < 9})
+    pq.write_table(
+        table.set_column(2, "one", table["one"].cast(pa.int64())), tmp_path / "t.parquet"
+    )
+    data = str(tmp_path / "t.parquet")
+    statistic = fb.std("x", ddof=1)
+    (remark,) = remarks(run(statistic, "share", data=data))
+    assert remark == remarks(run(statistic, "share", data=pq.read_table(data)))[0]
+    assert remark.startswith("`weights` sum to 1 over 66,000 rows: they count rows in std(ddof=1)")
+    assert remarks(run(statistic, "one", data=data)) == []

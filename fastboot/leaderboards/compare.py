@@ -24,6 +24,7 @@ from fastboot.observation import observe
 from fastboot.paths import Run
 from fastboot.resampling import Answer, bootstrap_answer
 from fastboot.sample import Sample, take
+from fastboot.scaling import remark_on_weights
 from fastboot.statistics.additive import Additive
 from fastboot.statistics.base import Statistic, Vector
 from fastboot.statistics.estimand import Question, alone, same_measure
@@ -221,11 +222,17 @@ def compare(
         seed=run.seed,
         design=sample.words(""),
         asked=_calls(names, asked, sample, named=named),
-        remarks=sample.remarks,
+        remarks=(*sample.remarks, *_remarks(sample)),
         elapsed=time.perf_counter() - started,
         again=extender(compare, call),
         **options,
     )
+
+
+def _remarks(sample: Sample) -> Iterator[str]:
+    """Yield what is to be said of weights in the statistics, once of each."""
+    said = (remark_on_weights(bound, sample) for bound in sample.bounds)
+    yield from filter(None, dict.fromkeys(said))
 
 
 def _calls(
