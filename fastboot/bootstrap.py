@@ -268,8 +268,9 @@ def bootstrap(
     questions = alone(sample.bounds)
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
-        scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))
-        found = bootstrap_answer(questions, sample, run, cells=cells, method=method, scale=scale)
+        own, apart = sample.apart(questions, cells)
+        scale = np.nan_to_num(np.abs(observe(own.bounds, own, cells)))
+        found = bootstrap_answer(apart, own, run, cells=cells, method=method, scale=scale)
         return found, {}
 
     result: BootstrapResult | Table[BootstrapResult] = report(

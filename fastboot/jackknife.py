@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.blocks import blocks_of, joined
+from fastboot.blocks import BLOCK, GROUP_BLOCK, blocks_of, joined
 from fastboot.statistics.estimand import Estimand
 from fastboot.units import Layout, Tally, Units
 
@@ -28,6 +28,7 @@ __all__ = [
     "listed",
     "relative_rounding",
     "rounding",
+    "rounding_of_rows",
 ]
 
 Floats = NDArray[np.float64]
@@ -287,34 +288,49 @@ def rounding(estimand: Estimand, units: Units | None, scale: Floats, n_rows: int
     n_roundings = sum(tally.size for tally in tallies) if whole else n_rows
     error = n_roundings * _EPSILON * scale
     if units is not None:
-        error = error + relative_rounding(n_rows) * _sensitivity(estimand, units, scale, n_rows)
+        n_additions = _additions(n_rows, grouped=units.n_units < n_rows)
+        error = error + _off(estimand, units, scale, n_additions)
     return np.where(np.isfinite(error), error, 0.0)
+
+
+def rounding_of_rows(estimand: Estimand, units: Units, scale: Floats) -> Floats:
+    """Return how far values are off because the numbers of every row were rounded.
+
+    Without the additions: rows that differ by more than this do vary. Parameters and shape are
+    those of `rounding`.
+    """
+    return _off(estimand, units, scale, 0.0)
 
 
 def relative_rounding(n_rows: int) -> float:
     """Return how far a sum of so many numbers may be off, as a share of the sum of their sizes.
 
-    The longest chain of additions has a step for each row: the rows of the largest group, then the
-    groups. n roundings of unit u err by n u at the most; as random walks they stay within
+    The longest chain of additions has a step for each row of a block, as blocks are joined by a
+    tree: 65,536 rows; of groups, whose sums are made in 64 blocks, the rows of the largest, then
+    the groups. n roundings of unit u err by n u at the most; as random walks they stay within
     8 sqrt(n) u but for one sum in 4e13, 2 exp(-8^2 / 2) (Higham and Mary 2019, section 2). Equal
     numbers, which round alike, are counted instead of added from 257 units on; to there 8 sqrt(n)
     is at least n / 2, the bound of partial sums that grow evenly.
     """
-    return (_additions(n_rows) + _ROUNDINGS_OF_TERM) * _EPSILON / 2.0
+    return _share(_additions(n_rows, grouped=True))
 
 
-def _additions(n_rows: int) -> float:
-    return min(n_rows, 8.0 * math.sqrt(n_rows))
+def _share(n_additions: float) -> float:
+    return (n_additions + _ROUNDINGS_OF_TERM) * _EPSILON / 2.0
 
 
-def _sensitivity(estimand: Estimand, units: Units, scale: Floats, n_rows: int) -> Floats:
-    """Sum over inexact terms of |derivative of the value| x size, by central differences.
+def _additions(n_rows: int, *, grouped: bool) -> float:
+    return min(n_rows, 8.0 * math.sqrt(min(n_rows, GROUP_BLOCK if grouped else BLOCK)))
 
-    The size is that of the term and of what entered it, each by its share of `relative_rounding`.
+
+def _off(estimand: Estimand, units: Units, scale: Floats, n_additions: float) -> Floats:
+    """Sum over inexact terms of |derivative of the value| x rounding, by central differences.
+
+    The rounding is that of the term and of what entered it, each by its share.
     """
     step = 2.0**-20  # error of second order: 1e-12 of the derivative
     layout = units.layout
-    of_sums = _additions(n_rows) / (_additions(n_rows) + _ROUNDINGS_OF_TERM)
+    of_sums = n_additions / (n_additions + _ROUNDINGS_OF_TERM)
     entered = estimand.sizes if estimand.entered is None else estimand.entered
     # A whole number that all units have has an exact sum: the number of rows.
     dense = [
@@ -333,7 +349,7 @@ def _sensitivity(estimand: Estimand, units: Units, scale: Floats, n_rows: int) -
     above, below = np.split(estimand.value(sums, weighted, shape), 2, axis=-1)
     slopes = np.abs(above - below) / (2.0 * step)
     sum_of_slopes: Floats = np.where(np.isfinite(slopes), slopes, scale[..., None]).sum(axis=-1)
-    return sum_of_slopes
+    return _share(n_additions) * sum_of_slopes
 
 
 def _is_whole(constant: float | None) -> bool:

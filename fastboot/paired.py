@@ -191,10 +191,11 @@ def paired_bootstrap(
     questions = questions_of(sample.bounds)
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
-        of_a = observe(sample.bounds[:n], sample, cells)
-        of_b = observe(sample.bounds[n:], sample, cells)
+        own, apart = sample.apart(questions, cells)
+        of_a = observe(own.bounds[:n], own, cells)
+        of_b = observe(own.bounds[n:], own, cells)
         scale = np.nan_to_num(np.abs(of_a) + np.abs(of_b))
-        found = bootstrap_answer(questions, sample, run, cells=cells, method=method, scale=scale)
+        found = bootstrap_answer(apart, own, run, cells=cells, method=method, scale=scale)
         return found, {"estimate_a": of_a, "estimate_b": of_b}
 
     result: PairedBootstrapResult | Table[PairedBootstrapResult] = report(

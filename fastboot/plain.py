@@ -22,10 +22,14 @@ __all__ = [
     "Plain",
     "Source",
     "array_of",
+    "columns_of",
     "counted",
+    "items_of",
+    "kind_of",
     "numbers_of",
     "plain_of",
     "read_values",
+    "real_numbers",
     "with_nan",
 ]
 
@@ -36,6 +40,9 @@ Source = str | object  # a column name of `data`, or the values themselves
 
 # float64 holds every integer up to this one.
 _LARGEST_EXACT = 2**53
+# Kinds of NumPy array, and objects, of which NumPy makes numbers that they are not.
+_NO_NUMBERS = "cmMSTU"
+_NOT_REAL = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
 _COARSE_UNITS = {"Y", "M", "W", "h", "m"}  # of datetime64, unknown to Arrow
 # Families of types, and of these the first few that each role accepts.
 _FAMILIES: dict[str, Callable[[Any], bool]] = {
@@ -245,6 +252,19 @@ def array_of(values: Any) -> NDArray[Any]:
     return np.ma.stack([array_of(one) for one in values])  # np.ma.array warns of `np.ma.masked`
 
 
+def columns_of(table: Any) -> list[Any]:
+    """Return the columns of an array or a table of shape (n_rows, n_columns), in order.
+
+    Examples
+    --------
+    >>> columns_of(np.array([[0.25, 0.75], [0.5, 0.5]]))
+    [array([0.25, 0.5 ]), array([0.75, 0.5 ])]
+    """
+    if not hasattr(table, "ndim"):  # Arrow and Polars: as NumPy, their nulls might be anything
+        return list(pa.table(table).columns)
+    return list(array_of(table).T)
+
+
 def _has_mask(values: Any) -> bool:
     if isinstance(values, list | tuple):
         return any(map(_has_mask, values))
@@ -293,6 +313,63 @@ def numbers_of(argument: str, values: Any) -> NDArray[np.float64]:
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise wrong from error
+
+
+def real_numbers(returned: Any) -> NDArray[np.float64] | None:
+    """Return what a function returned as float64 with NaN where masked; None for no real numbers.
+
+    NumPy itself would cut complex numbers to their real part, take None for NaN and read strings
+    and dates as numbers.
+
+    Examples
+    --------
+    >>> real_numbers([1, 2.5])
+    array([1. , 2.5])
+    >>> real_numbers(1j) is real_numbers("1.5") is real_numbers(None) is None
+    True
+    """
+    try:
+        array = None if returned is None else with_nan(returned)
+        if array is None or array.dtype.kind in _NO_NUMBERS:
+            return None
+        if array.dtype.kind == "O" and any(isinstance(one, _NOT_REAL) for one in array.flat):
+            return None
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def kind_of(returned: Any) -> str:
+    """Return what messages call something that a function returned and that is no real number."""
+    if isinstance(returned, np.ndarray):
+        return f"an array of {returned.dtype}"
+    return type(returned).__name__
+
+
+def items_of(values: Any) -> list[Any]:
+    """Return the items of a list, an array, a series or an Arrow column as Python values.
+
+    Iterating over an Arrow column gives its own scalars, which equal no Python value.
+
+    Raises
+    ------
+    TypeError
+        It is a single value.
+
+    Examples
+    --------
+    >>> items_of(pa.chunked_array([["cat"], ["dog", None]]))
+    ['cat', 'dog', None]
+    """
+    for convert in ("to_pylist", "tolist"):  # Arrow, NumPy and pandas
+        if hasattr(values, convert):
+            items = getattr(values, convert)()
+            break
+    else:
+        items = values
+    if isinstance(items, str | bytes) or not hasattr(items, "__iter__"):
+        raise TypeError(f"{type(values).__name__} is no list")
+    return items if isinstance(items, list) and items is not values else list(items)
 
 
 def counted(number: int, noun: str) -> str:

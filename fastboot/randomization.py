@@ -193,10 +193,11 @@ def approximate_randomization(
     questions = questions_of(sample.bounds)
 
     def answer(cells: Slices | None) -> tuple[Answer, dict[str, Floats]]:
-        of_a = observe(sample.bounds[:n], sample, cells)
-        of_b = observe(sample.bounds[n:], sample, cells)
+        own, apart = sample.apart(questions, cells)
+        of_a = observe(own.bounds[:n], own, cells)
+        of_b = observe(own.bounds[n:], own, cells)
         scale = np.nan_to_num(np.abs(of_a) + np.abs(of_b))
-        found = swap_answer(questions, sample, run, cells=cells, scale=scale)
+        found = swap_answer(apart, own, run, cells=cells, scale=scale)
         return found, {"estimate_a": of_a, "estimate_b": of_b}
 
     result: RandomizationResult | Table[RandomizationResult] = report(

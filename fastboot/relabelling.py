@@ -28,6 +28,7 @@ from fastboot.observation import observe, units_of
 from fastboot.paths import Replicates, Run, add_up, weigh
 from fastboot.pooling import Pool
 from fastboot.resampling import Answer, warn_undefined
+from fastboot.sample import Sample
 from fastboot.statistics.estimand import Estimand, Question, estimand
 from fastboot.sums import label_additions
 from fastboot.units import Layout
@@ -65,14 +66,16 @@ def relabel_answer(
     answer, own
         What was found, and further fields of results, shape (n_values, n_cells) each.
     """
-    sample = pool.sample
+    sample, _ = pool.sample.apart((), cells)
     layout = sample.arrange(cells).layout
     n_first = _units_of_first(pool, layout)
     first_parts = np.searchsorted(layout.cell_of_part, np.arange(layout.n_cells))
     n_units = np.diff(layout.cell_offsets)
     n_units_a = np.add.reduceat(n_first, first_parts)
     sides = pool.sides(cells)
-    observed = observe(sample.bounds, sample, sides)
+    # Observed values are those of the samples, which may lie apart; relabelled ones are of both.
+    samples, _ = pool.sample.apart((), sides)
+    observed = observe(samples.bounds, samples, sides)
     of_a, of_b = observed[:, ::2], observed[:, 1::2]
     whole = estimand([Question(one) for one in sample.bounds], sample.n_rows, cells=sides)
     split = units_of(whole, sample.arrange(sides).layout, drawn_vary=False)
@@ -83,7 +86,7 @@ def relabel_answer(
         n_relabellings = np.exp(np.add.reduceat(log_ways, first_parts))
     if layout.n_cells == 1 and n_relabellings[0] < 2 * _MOST_ENUMERATED:
         n_relabellings[0] = math.prod(_ways(layout.sizes, n_first))  # exactly
-    replicates = _relabelled(whole, pool, cells, layout, n_first, n_relabellings, run)
+    replicates = _relabelled(whole, sample, cells, layout, n_first, n_relabellings, run)
     warn_undefined(replicates.values, questions)
     rows = np.bincount(sides.codes, minlength=2 * layout.n_cells)
     answer = Answer(
@@ -130,7 +133,7 @@ def _log_ways(sizes: Integers, n_first: Integers) -> Floats:
 
 def _relabelled(
     whole: Estimand,
-    pool: Pool,
+    sample: Sample,
     cells: Slices | None,
     layout: Layout,
     n_first: Integers,
@@ -143,14 +146,13 @@ def _relabelled(
     ----------
     whole
         The statistics, from sums over rows of one sample or their weights.
-    pool, cells, layout, n_first
+    sample, cells, layout, n_first
         The rows, their slices and units, and the units of a in each part.
     n_relabellings
         Of each cell.
     run
         How to run.
     """
-    sample = pool.sample
     units = units_of(whole, layout, drawn_vary=False)
     change = _between(whole, sample.totals(whole.terms, cells))
     rows = RowsOfCells.of(layout, sample.factors, sample.n_rows)

@@ -16,7 +16,14 @@ from fastboot.block_length import block_length
 from fastboot.components import Components, components
 from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
 from fastboot.executors import by_ranges, plain_replicates
-from fastboot.jackknife import Influence, influence, influence_of_weights, leave_one_out, rounding
+from fastboot.jackknife import (
+    Influence,
+    influence,
+    influence_of_weights,
+    leave_one_out,
+    rounding,
+    rounding_of_rows,
+)
 from fastboot.keeping import facts_of, kept
 from fastboot.measures import MeasureRows, RowsOfCells, evaluator
 from fastboot.observation import observed, rows_of, units_of
@@ -199,7 +206,9 @@ def resample(
     tolerance = rounding(target, seen, size, sample.n_rows)
     return Answer(
         estimates=estimates,
-        replicates=_settled(replicates.values, estimates, tolerance),
+        replicates=_settled(
+            replicates.values, estimates, tolerance, lambda: _varies(target, seen, size)
+        ),
         path=replicates.path,
         influence=None if method is None else _influence(
             target, sample, arrangement, seen, bca=method == "bca"
@@ -303,7 +312,12 @@ def _scanned(
     tolerance = rounding(target, found.units, size, sample.n_rows)
     return Answer(
         estimates=estimates,
-        replicates=_settled(replicates.values, estimates, tolerance),
+        replicates=_settled(
+            replicates.values,
+            estimates,
+            tolerance,
+            lambda: _beyond_rounding(found.errors, target, found.units, size),
+        ),
         path=replicates.path,
         influence=found.influence,
         rounding=tolerance,
@@ -360,19 +374,38 @@ def _largest(replicates: Floats) -> Floats:
     return np.nan_to_num(largest)
 
 
-def _settled(replicates: Floats, estimates: Floats, tolerance: Floats) -> Floats:
+def _settled(
+    replicates: Floats, estimates: Floats, tolerance: Floats, varies: Callable[[], object]
+) -> Floats:
     """Return replicates: the estimate itself where all that are defined equal it but for rounding.
 
-    Then nothing varies: the standard error is 0 and every limit is the estimate.
+    Then nothing varies: the standard error is 0 and every limit is the estimate. Unless rows do
+    vary, by less than the bound of what sums may be off far from 0: `varies` is asked, shape
+    (n_values, n_cells).
     """
     low, high = np.fmin.reduce(replicates, axis=2), np.fmax.reduce(replicates, axis=2)
     with np.errstate(invalid="ignore", over="ignore"):
         alike = np.maximum(estimates - low, high - estimates) <= tolerance
+    if alike.any():
+        alike &= np.logical_not(np.asarray(varies(), np.bool_))
     if not alike.any():
         return replicates
     settled = replicates.copy()
     settled[alike] = np.where(np.isnan(replicates[alike]), np.nan, estimates[alike][:, None])
     return settled
+
+
+def _varies(target: Estimand, units: Units | None, size: Floats) -> object:
+    """Tell which values vary with the rows by more than these were rounded, where that is known."""
+    if units is None or target.weighted or not is_cheap(units):
+        return False
+    return _beyond_rounding(linear_errors(target, units), target, units, size)
+
+
+def _beyond_rounding(
+    errors: LinearErrors | None, target: Estimand, units: Units, size: Floats
+) -> object:
+    return False if errors is None else errors.cr0 > rounding_of_rows(target, units, size)
 
 
 def _influence(

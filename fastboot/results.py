@@ -172,9 +172,13 @@ class Result(Tabular):
 
     @cached_property
     def degenerate(self) -> bool:
-        """Whether all replicates are equal to the estimate."""
-        distance = np.abs(self._defined - self.estimate)
-        return distance.size > 0 and bool((distance <= self.rounding).all())
+        """Whether all replicates are equal, and to the estimate but for rounding."""
+        defined = self._defined
+        return (
+            defined.size > 0
+            and float(np.ptp(defined)) == 0.0
+            and abs(float(defined[0]) - self.estimate) <= self.rounding
+        )
 
     @property
     def _defined(self) -> NDArray[np.float64]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from fastboot.designs import Arrangement, Design, Slices
 from fastboot.rendering import count
 from fastboot.row_terms import check_weights
 from fastboot.statistics.base import Statistic, Vector
-from fastboot.statistics.bound import Bound, bound
+from fastboot.statistics.bound import Bound, apart, bound
 from fastboot.statistics.copies import Drawn
 from fastboot.statistics.estimand import Estimand, Question, estimand
 from fastboot.totals import totals_of
@@ -84,6 +84,17 @@ class Sample:
         return isinstance(term, np.ndarray) and all(
             bool(((some == 0.0) | (some == 1.0)).all()) for some in (term[:64], term)
         )
+
+    def apart(
+        self, questions: Sequence[Question], cells: Slices | None
+    ) -> tuple[Self, Sequence[Question]]:
+        """Return sample and questions as they are where cells of rows are answered apart."""
+        if cells is None:
+            return self, questions
+        bounds = [apart(one, cells.codes, self.factors) for one in self.bounds]
+        moved = dict(zip(map(id, self.bounds), bounds, strict=True))
+        asked = [Question(*(moved[id(one)] for one in question.bounds)) for question in questions]
+        return replace(self, bounds=tuple(bounds)), asked
 
     def arrange(self, cells: Slices | None = None) -> Arrangement:
         """Number the units; cells are answered apart."""

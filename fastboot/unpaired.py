@@ -322,7 +322,7 @@ def _both(join: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
 
 def _of_sample(side: int, sample: Sample, run: Run, *, sliced: bool, method: str) -> Answer:
     cells = sample.slices if sliced else None
-    scale = np.nan_to_num(np.abs(observe(sample.bounds, sample, cells)))
-    alone = [Question(one) for one in sample.bounds]
+    own, apart = sample.apart([Question(one) for one in sample.bounds], cells)
+    scale = np.nan_to_num(np.abs(observe(own.bounds, own, cells)))
     own_words = run._replace(spawn_key=(side,))
-    return resample(alone, sample, own_words, cells=cells, method=method, scale=scale)
+    return resample(apart, own, own_words, cells=cells, method=method, scale=scale)

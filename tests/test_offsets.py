@@ -18,6 +18,7 @@ from scipy import stats
 from statistical import assert_rate
 
 import fastboot as fb
+from fastboot.reference import bootstrap_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -361,3 +362,102 @@ def test_errors__constant_weighted(value: float, grouped: bool) -> None:
     )  # fmt: skip
     assert found.analytic_errors.cr0 == 0.0
     assert not np.any(found.replicate_standard_errors)
+
+
+# Rows that lie far from 0, or slices far from each other.
+
+
+@pytest.mark.parametrize("n, offset", [(2_000, 1e13), (70_000, 1e11), (2_000, -1e12)])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_bootstrap__spread_below_the_bound_of_sums(n: int, offset: float, grouped: bool) -> None:
+    """What sums of n numbers may be off is above this spread, what they are off far below it.
+
+    The standard error of a standard error of 200 replicates is 5 %: five of them.
+    """
+    x = np.random.default_rng(SEED).normal(size=n) + offset
+    groups = np.arange(n) // 2 if grouped else None
+    result = fb.bootstrap(x, groups=groups, n_resamples=200, rng=SEED)
+    assert result.standard_error == pytest.approx(n**-0.5, rel=0.25)
+    assert not result.degenerate
+    unpaired = fb.unpaired_bootstrap(x, x[::-1] + 1.0, n_resamples=200, rng=SEED)
+    assert unpaired.standard_error == pytest.approx((2.0 / n) ** 0.5, rel=0.25)
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e12])
+def test_bootstrap__equal_but_for_rounding(offset: float) -> None:
+    """Differences that rounding alone sets apart still do not vary."""
+    b = np.random.default_rng(SEED).normal(size=2_000) + offset
+    found = fb.paired_bootstrap(b + 0.1, b, n_resamples=200, rng=SEED)
+    assert found.standard_error == 0.0
+    assert found.degenerate
+
+
+MOVED: dict[str, Any] = {
+    "std": lambda x, _, s: fb.std(x + s),
+    "variance": lambda x, _, s: fb.variance(x + s, ddof=1),
+    "skewness": lambda x, _, s: fb.skewness(x + s),
+    "pearson": lambda x, y, s: fb.pearson(x + s, y - 3.0 * s),
+    "r_squared": lambda x, y, s: fb.r_squared(x + s, y + s),
+    "alpha": lambda x, y, s: fb.krippendorff_alpha(x + s, y + s, level="interval"),
+    "combine": lambda x, y, s: fb.combine(
+        lambda a, b: a / b, fb.std(x + s), fb.std(y + s), name="ratio"
+    ),
+}
+
+
+def moved(name: str, offset: float) -> tuple[Any, NDArray[np.int64]]:
+    """Return a statistic of rows whose second half lies far from the first, and the halves."""
+    x, noise = np.random.default_rng(SEED).normal(size=(2, 400))
+    half = np.repeat([0, 1], 200)
+    return MOVED[name](x, x + 0.5 * noise, offset * half), half
+
+
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("offset", [1e5, 1e8])
+def test_slices__far_from_each_other(name: str, offset: float) -> None:
+    """Slices have the values and the errors they have alone; at 1e8 nothing was left of them.
+
+    Of a number of 1e8 that is 1 from others, 8 digits are theirs.
+    """
+    near, half = moved(name, 0.0)
+    far, _ = moved(name, offset)
+    options: dict[str, Any] = {"by": half, "rng": SEED, "n_resamples": 200}
+    alone, found = (fb.bootstrap(one, **options) for one in (near, far))
+    pairs = [fb.paired_bootstrap(one, near, **options) for one in (near, far)]
+    for key in (0, 1):
+        assert alone[key].estimate == pytest.approx(found[key].estimate, rel=1e-6)
+        assert alone[key].replicates == pytest.approx(found[key].replicates, rel=1e-5, abs=1e-7)
+        assert pairs[0][key].estimate == pytest.approx(pairs[1][key].estimate, abs=1e-6)
+    boards = [fb.compare({"a": one, "b": near}, **options).boards for one in (near, far)]
+    for board, other in zip(*(some[1:] for some in boards), strict=True):
+        assert board.estimates == pytest.approx(other.estimates, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["std", "skewness", "pearson"])
+def test_macro__groups_far_from_each_other(name: str) -> None:
+    """A macro average takes each group where it lies."""
+    (near, half), (far, _) = moved(name, 0.0), moved(name, 1e8)
+    values = [
+        fb.bootstrap(fb.macro(one, by=half), rng=SEED, n_resamples=20).estimate
+        for one in (near, far)
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("procedure", [fb.permutation_test, fb.unpaired_bootstrap])
+def test_samples__far_from_each_other(procedure: Any) -> None:
+    """The standard deviation of a sample is not lost because the other one lies elsewhere."""
+    x, y = np.random.default_rng(SEED).normal(size=(2, 200))
+    found = procedure(fb.std(x + 1e7), fb.std(y), n_resamples=99, rng=SEED)
+    assert found.estimate_a == pytest.approx(float(np.std(x)), rel=1e-7)
+    assert found.pvalue > 0.05
+
+
+def test_outlier__far_from_all_others() -> None:
+    """Resamples that miss one row at 0 have the spread of the others, as NumPy has it."""
+    x = np.concatenate([[0.0], 1e9 + 100.0 * np.random.default_rng(SEED).normal(size=200)])
+    result = fb.bootstrap(fb.std(x), rng=SEED, n_resamples=300, path="rows")
+    drawn = [bootstrap_rows(x.size, SEED, replicate, "rows") for replicate in range(300)]
+    expected = np.array([np.std(x[rows]) for rows in drawn])
+    assert (expected < 1e6).sum() > 50  # a third of them, exp(-1)
+    assert result.replicates == pytest.approx(expected, rel=1e-6)

@@ -261,14 +261,15 @@ def _boards(
     """Yield the boards of all rows, then those of the slices."""
     questions, n = alone(sample.bounds), len(names)
     for cells in (None, sample.slices) if sample.slices is not None else (None,):
-        answer = _resample(questions, sample, run, cells)
+        own, apart = sample.apart(questions, cells)
+        answer = _resample(apart, own, run, cells)
         for m, metric in enumerate(metrics):
             rows = slice(m * n, (m + 1) * n)
             randomized = None
             if test == "randomization":
                 way = swapped if null == "swaps" else permuted
                 name = f"{null} {m} {'total' if cells is None else 'slices'}"
-                randomized = way(sample.bounds[rows], sample, run, cells, name)
+                randomized = way(own.bounds[rows], own, run, cells, name)
             for cell in range(answer.estimates.shape[1]):
                 yield board_of(
                     metric,

@@ -19,7 +19,7 @@ from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.checks import check_counts, check_kinds, refuse_rows
-from fastboot.statistics.moments import origin, spread
+from fastboot.statistics.moments import origin, origins, spread
 
 __all__ = ["fleiss_kappa", "krippendorff_alpha"]
 
@@ -223,7 +223,7 @@ class _Ratio(_Agreement):
 class _Interval(_Agreement):
     """Terms: disagreement of each item, number, sum and sum of squares of its ratings."""
 
-    _origin = 0.0
+    _origin: Floats | float = 0.0
 
     @property
     def n_terms(self) -> int:
@@ -232,6 +232,13 @@ class _Interval(_Agreement):
     def know(self, systems: Sequence[Sequence[Floats]]) -> None:
         pooled = [ratings for ratings in _pooled(systems) if ratings.size]
         self._origin = origin(self.name, *pooled)
+
+    def apart(self, systems: Sequence[Sequence[Any]], codes: NDArray[np.int64]) -> Self:
+        assert isinstance(self._origin, float)
+        paired = (np.where(_is_paired(one), one, np.nan) for one in map(np.stack, systems))
+        moved = copy.copy(self)
+        moved._origin = origins(self.name, codes, self._origin, *paired)
+        return self if moved._origin is self._origin else moved
 
     @np.errstate(over="ignore")  # what overflows is refused by name
     def terms(self, *columns: Floats) -> Sequence[Term]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -13,22 +14,32 @@ from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
 from fastboot.statistics.checks import equal_labels
-from fastboot.statistics.moments import origin, spread
+from fastboot.statistics.moments import origin, origins, spread
 
 __all__ = ["agreement", "mae", "pearson", "r_squared", "rmse"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class _Pearson(Additive):
     learns = "summaries"
-    _origins = (0.0, 0.0)
+    _origins: tuple[Any, ...] = (0.0, 0.0)
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         bound = copy.copy(self)
-        x, y = (origin(self.name, *columns) for columns in zip(*systems, strict=True))
-        bound._origins = x, y
+        columns = zip(*systems, strict=True)
+        bound._origins = tuple(origin(self.name, *values) for values in columns)
         return bound
+
+    def apart(self, systems: Sequence[Sequence[Any]], codes: Integers) -> Self:
+        moved = copy.copy(self)
+        moved._origins = tuple(
+            origins(self.name, codes, known, *values)
+            for known, values in zip(self._origins, zip(*systems, strict=True), strict=True)
+        )
+        same = all(map(operator.is_, moved._origins, self._origins))
+        return self if same else moved
 
     # What overflows is refused by name.
     @np.errstate(over="ignore")
@@ -45,12 +56,18 @@ class _Pearson(Additive):
 
 class _RSquared(Additive):
     learns = "summaries"
-    _origin = 0.0
+    _origin: Floats | float = 0.0
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         bound = copy.copy(self)
         bound._origin = origin(self.name, *(gold for gold, _ in systems))
         return bound
+
+    def apart(self, systems: Sequence[Sequence[Any]], codes: Integers) -> Self:
+        assert isinstance(self._origin, float)
+        moved = copy.copy(self)
+        moved._origin = origins(self.name, codes, self._origin, *(gold for gold, _ in systems))
+        return self if moved._origin is self._origin else moved
 
     @np.errstate(over="ignore")
     def terms(self, gold: Floats, predicted: Floats) -> Sequence[Term]:

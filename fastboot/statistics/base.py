@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastboot.calls import words
 from fastboot.columns import Column, Source
 from fastboot.statistics.copies import Drawn
@@ -80,6 +83,23 @@ class Statistic:
         systems
             For each system whose rows are compared or swapped, its columns: they are measured
             alike.
+        """
+        return self
+
+    def apart(self, systems: Sequence[Sequence[Any]], codes: NDArray[np.int64]) -> Self:  # noqa: ARG002 - for subclasses
+        """Return the bound statistic as it is where cells of rows are answered apart.
+
+        Parameters
+        ----------
+        systems
+            As in :meth:`bind`.
+        codes
+            Cell of each row, shape (n_rows,).
+
+        Returns
+        -------
+        Statistic
+            This one, by default; or one with other terms and the same values.
         """
         return self
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.plain import with_nan
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.checks import check_labels, check_returned
 
-__all__ = ["Bound", "bound", "evaluate", "rehearse", "row_terms", "weighed"]
+__all__ = ["Bound", "apart", "bind", "bound", "evaluate", "rehearse", "row_terms", "weighed"]
 
 Floats = NDArray[np.float64]
 
@@ -33,12 +33,15 @@ class Bound:
         Of an additive statistic; empty for another.
     missing
         A value is missing (``nan_policy="propagate"``): the statistic is undefined.
+    systems
+        The columns of all systems that are measured alike; none of rows that are read later.
     """
 
     statistic: Statistic
     columns: Sequence[Any]
     terms: Sequence[Term]
     missing: bool
+    systems: Sequence[Sequence[Any]] = ()
 
     @property
     def labels(self) -> tuple[Any, ...] | None:
@@ -83,16 +86,60 @@ def bound(
     ValueError
         A term is infinite, or NaN where it may not be.
     """
-    ready = statistic.bind(systems)
+    ready = bind(statistic, systems)
     if isinstance(ready, Additive):
         terms = row_terms(ready, columns, n_rows, may_be_nan=may_be_nan)
         rehearse(ready, terms)
         missing = may_be_nan and any(map(_has_nan, terms))
-        return Bound(ready, columns, weighed(terms, factors), missing)
+        return Bound(ready, columns, weighed(terms, factors), missing, systems)
     missing = may_be_nan and any(
         isinstance(column, np.ndarray) and bool(np.isnan(column).any()) for column in columns
     )
-    return Bound(ready, columns, (), missing)
+    return Bound(ready, columns, (), missing, systems)
+
+
+def apart(one: Bound, codes: NDArray[np.int64], factors: Floats | None) -> Bound:
+    """Return a bound statistic as it is where cells of rows are answered apart.
+
+    Parameters
+    ----------
+    one
+        Bound to all rows.
+    codes
+        Cell of each row, shape (n_rows,).
+    factors
+        As in `bound`.
+    """
+    if one.missing or not one.systems:
+        return one
+    ready = one.statistic.apart(one.systems, codes)
+    if ready is one.statistic:
+        return one
+    assert isinstance(ready, Additive)
+    terms = row_terms(ready, one.columns, codes.size)
+    return replace(one, statistic=ready, terms=weighed(terms, factors))
+
+
+def bind(statistic: Statistic, systems: Sequence[Sequence[Any]]) -> Statistic:
+    """Bind a statistic to the columns of systems, and check what it calls its values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Its labels are no labels, or one is repeated: a table has a row for each.
+    """
+    ready = statistic.bind(systems)
+    if isinstance(ready, Vector) and not _distinct(ready.labels):
+        check_labels(ready.labels, "name each value", f"{ready.name}.labels")
+    return ready
+
+
+def _distinct(labels: Sequence[Any]) -> bool:
+    """Tell whether all is well, at once: cells of a confusion matrix are many."""
+    try:
+        return 0 < len(labels) == len(set(labels))
+    except TypeError:
+        return False
 
 
 def row_terms(
@@ -115,10 +162,11 @@ def row_terms(
     for i, term in enumerate(returned, 1):
         if isinstance(term, Tally):
             terms.append(_checked_tally(statistic.name, i, term, n_rows, may_be_nan=may_be_nan))
-        elif np.ndim(term) == 0:
-            terms.append(float(term))
         else:
-            array = np.asarray(with_nan(term), dtype=np.float64)
+            array = check_returned(f"{statistic.name}.terms()", term, f" for term {i}")
+            if array.ndim == 0:
+                terms.append(float(array))
+                continue
             _check_shape(statistic.name, i, array, n_rows)
             _check_finite(array, f"{statistic.name}.terms() returned", may_be_nan=may_be_nan)
             terms.append(array)
@@ -134,9 +182,11 @@ def _checked_tally(name: str, i: int, tally: Tally, n_rows: int, *, may_be_nan: 
             f"{codes.dtype} from {codes.min()} to {codes.max()} for term {i}; codes are int64, "
             f"from -1 (none) to {tally.size - 1}"
         )
-    if np.ndim(tally.values) == 0:
-        return Tally(codes, tally.size, float(tally.values))
-    values = np.asarray(with_nan(tally.values), dtype=np.float64)
+    values = check_returned(
+        f"{name}.terms()", tally.values, f" as values of the Tally for term {i}"
+    )
+    if values.ndim == 0:
+        return Tally(codes, tally.size, float(values))
     _check_shape(name, i, values, n_rows)
     _check_finite(values, f"{name}.terms() returned", may_be_nan=may_be_nan)
     return Tally(codes, tally.size, values)
@@ -196,7 +246,7 @@ def evaluate(statistic: Additive, sums: Sequence[Any], shape: tuple[int, ...]) -
         returned = statistic.finish(*sums)
     if returned is None:  # NumPy would take it for NaN
         raise TypeError(f"{statistic.name}.finish() returned None; return the value")
-    value = np.asarray(with_nan(returned), dtype=np.float64)
+    value = check_returned(f"{statistic.name}.finish()", returned)
     wanted = (len(statistic.labels), *shape) if isinstance(statistic, Vector) else shape
     if value.shape not in {wanted, ()}:
         raise TypeError(

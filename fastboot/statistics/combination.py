@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.statistics.additive import Additive, Term
@@ -39,6 +43,16 @@ class _Combination(Additive):
             statistic.bind(share) for statistic, share in zip(self._statistics, shares, strict=True)
         )
         return bound
+
+    def apart(self, systems: Sequence[Sequence[Any]], codes: NDArray[np.int64]) -> Self:
+        moved = copy.copy(self)
+        shares = zip(*map(self._shares, systems), strict=True)
+        moved._statistics = tuple(
+            statistic.apart(share, codes)
+            for statistic, share in zip(self._statistics, shares, strict=True)
+        )
+        same = all(map(operator.is_, moved._statistics, self._statistics))
+        return self if same else moved
 
     def of_drawn(self, columns: Sequence[Any], drawn: Drawn) -> tuple[Self, Sequence[Any]]:
         known = copy.copy(self)

@@ -14,16 +14,34 @@ from fastboot.calls import recorded
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
 from fastboot.statistics.checks import refuse_rows
-from fastboot.statistics.moments import origin, spread
+from fastboot.statistics.moments import origin, origins, spread
 
 __all__ = ["geometric_mean", "harmonic_mean", "skewness", "std", "variance"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-class _Variance(Additive):
+class _Centred(Additive):
+    """Of one column, less a constant that the value does not depend on."""
+
     learns = "summaries"
+    _origin: Floats | float = 0.0
 
+    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
+        bound = copy.copy(self)
+        bound._origin = origin(self.name, *(values for (values,) in systems))
+        return bound
+
+    def apart(self, systems: Sequence[Sequence[Any]], codes: Integers) -> Self:
+        assert isinstance(self._origin, float)
+        moved = copy.copy(self)
+        columns = (values for (values,) in systems)
+        moved._origin = origins(self.name, codes, self._origin, *columns)
+        return self if moved._origin is self._origin else moved
+
+
+class _Variance(_Centred):
     def __init__(self, values: Source, ddof: float, name: str) -> None:
         if isinstance(ddof, bool) or not isinstance(ddof, int | float | np.integer | np.floating):
             raise TypeError(f"`ddof` is {ddof!r}; it must be a number (0, or 1 for a sample)")
@@ -32,12 +50,6 @@ class _Variance(Additive):
         shown = name if ddof == 0 else f"{name}(ddof={ddof:g})"
         super().__init__(Column(values, "number", "values"), name=shown)
         self._ddof = float(ddof)
-        self._origin = 0.0
-
-    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
-        bound = copy.copy(self)
-        bound._origin = origin(self.name, *(values for (values,) in systems))
-        return bound
 
     # What overflows is refused by name.
     @np.errstate(over="ignore")
@@ -54,21 +66,13 @@ class _Deviation(_Variance):
         return np.sqrt(super().finish(n, total, squares))
 
 
-class _Skewness(Additive):
-    learns = "summaries"
-
+class _Skewness(_Centred):
     def __init__(self, values: Source, *, bias: bool) -> None:
         if not isinstance(bias, bool | np.bool_):
             raise TypeError(f"`bias` is {bias!r}; it must be True or False")
         name = "skewness" if bias else "skewness(bias=False)"
         super().__init__(Column(values, "number", "values"), name=name)
         self._bias = bool(bias)
-        self._origin = 0.0
-
-    def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
-        bound = copy.copy(self)
-        bound._origin = origin(self.name, *(values for (values,) in systems))
-        return bound
 
     @np.errstate(over="ignore")
     def terms(self, values: Floats) -> Sequence[Term]:

@@ -13,6 +13,7 @@ from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, AdditiveVector, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
+from fastboot.statistics.checks import check_returned
 from fastboot.statistics.copies import Drawn, shares
 from fastboot.statistics.weighted import Weighted
 
@@ -38,8 +39,10 @@ class _Macro(Statistic):
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         bound = copy.copy(self)
-        bound._statistic = self._statistic.bind([self._split(columns)[0] for columns in systems])
-        bound._n_groups = len(self._split(systems[0])[1].values)
+        inner = [self._split(columns)[0] for columns in systems]
+        groups = self._split(systems[0])[1]
+        bound._statistic = self._statistic.bind(inner).apart(inner, groups.codes)
+        bound._n_groups = len(groups.values)
         if isinstance(bound._statistic, Vector):
             bound.__dict__["labels"] = bound._statistic.labels
         return bound
@@ -109,7 +112,9 @@ class _AdditiveMacro(_Macro, Additive):
             else np.moveaxis(total.reshape(self._n_groups, size, *total.shape[1:]), 1, 0)
             for size, total in zip(self._sizes, own, strict=True)
         ]
-        values = np.asarray(self._statistic.finish(*by_class), dtype=np.float64)
+        values = check_returned(
+            f"{self._statistic.name}.finish()", self._statistic.finish(*by_class)
+        )
         return self._mean(values, drawn, 1 if isinstance(self, Vector) else 0)
 
 
@@ -137,7 +142,8 @@ class _WeightedMacro(_Macro, Weighted):
             if group is not None:
                 rows, own, share = group
                 of_rows = _read_only(weights[:, rows])
-                by_group[number] = self._statistic.values(own, of_rows)
+                returned = self._statistic.values(own, of_rows)
+                by_group[number] = check_returned(f"{self._statistic.name}.values()", returned)
                 drawn[number] = (of_rows * share).sum(axis=1)
         return self._mean(by_group, drawn, 0)
 
