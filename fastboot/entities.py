@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.plain import items_of
 from fastboot.rendering import count
 
 __all__ = ["entity_counts", "entity_counts_by_type"]
@@ -46,7 +47,8 @@ def entity_counts(gold: Tags, predicted: Tags, *, scheme: str | None = None) -> 
     Parameters
     ----------
     gold, predicted
-        A list of tags for each sentence: "O", or a letter and a type as in "B-PER".
+        A list of tags for each sentence, or an Arrow column of such lists: "O", or a letter and a
+        type as in "B-PER".
     scheme
         None reads the letters B, I, E and S as conlleval does, and seqeval by default: an entity
         begins at B or S, and at I or E after O, E, S or another type. "IOB2", "IOBES" or "BILOU"
@@ -159,13 +161,21 @@ def _entities(gold: Tags, predicted: Tags, scheme: str | None) -> list[list[set[
 
 def _sentences(name: str, tags: Any, letters: Sequence[str], scheme: str | None) -> list[list[Tag]]:
     """Return letter and type of each tag."""
-    if isinstance(tags, str) or not hasattr(tags, "__iter__"):
-        raise TypeError(f"`{name}` is a {type(tags).__name__}; give a list of tags per sentence")
+    try:
+        listed = items_of(tags)
+    except TypeError:
+        raise TypeError(
+            f"`{name}` is a {type(tags).__name__}; give a list of tags per sentence"
+        ) from None
     known: dict[Any, Tag] = {"O": _OUTSIDE}
     sentences = []
-    for row, sentence in enumerate(tags):
-        if isinstance(sentence, str) or not hasattr(sentence, "__iter__"):
-            raise TypeError(f"`{name}` has {sentence!r} for sentence {row:,}; give a list of tags")
+    for row, given in enumerate(listed):
+        try:
+            sentence = given if isinstance(given, list | tuple) else items_of(given)
+        except TypeError:
+            raise TypeError(
+                f"`{name}` has {given!r} for sentence {row:,}; give a list of tags"
+            ) from None
         for i, tag in enumerate(sentence):
             if not isinstance(tag, str):
                 raise TypeError(

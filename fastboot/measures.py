@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.plain import with_nan
 from fastboot.statistics.base import Vector
 from fastboot.statistics.bound import Bound
+from fastboot.statistics.checks import check_returned
 from fastboot.statistics.estimand import Estimand
 from fastboot.statistics.weighted import Weighted
 from fastboot.units import Layout, Units
@@ -128,7 +128,7 @@ class _Measured(NamedTuple):
             error.add_note(f"{statistic.name}, {_which(first, n)}")
             raise
         wanted = (self.bound.n_values, n) if isinstance(statistic, Vector) else (n,)
-        value = np.asarray(with_nan(returned), dtype=np.float64)
+        value = check_returned(f"{statistic.name}.values()", returned)
         if value.shape != wanted:
             raise TypeError(
                 f"{statistic.name}.values() returned shape {value.shape} for {n} replicates; "

@@ -30,7 +30,7 @@ from fastboot.sample import Sample, measured_alike
 from fastboot.scanned import Scanned, evaluated
 from fastboot.statistics.additive import Additive, Tally, Term
 from fastboot.statistics.base import Statistic
-from fastboot.statistics.bound import Bound, rehearse
+from fastboot.statistics.bound import Bound, bind, rehearse
 from fastboot.statistics.estimand import Estimand, Question, estimand, moves, same
 from fastboot.survey import Findings, Survey, Wanted, compile_kernels, tabulated
 from fastboot.surveyed_units import KnownSums, SurveyedUnits, key_of_term, of_table, units_of_survey
@@ -302,7 +302,7 @@ def _bound(
     together = measured_alike(statistics, alike, mixed=mixed)
     bound = []
     for one, others in zip(statistics, together, strict=True):
-        known = one.bind([systems[other] for other in others])
+        known = bind(one, [systems[other] for other in others])
         assert isinstance(known, Additive)
         bound.append(known)
     return tuple(bound)

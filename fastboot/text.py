@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.entities import entity_counts, entity_counts_by_type
+from fastboot.plain import items_of
 
 __all__ = [
     "Counts",
@@ -62,7 +63,8 @@ def bleu_counts(
     Parameters
     ----------
     hypotheses
-        Outputs of the system, one string for each segment, detokenized.
+        Outputs of the system, one string for each segment, detokenized: a list, an array, a series
+        or an Arrow column.
     references
         One string for each segment; or, as sacreBLEU takes them, a list of such lists, one for each
         set of references, with None where a segment has fewer.
@@ -307,7 +309,8 @@ def _counted(metric: Any, hypotheses: Sequence[str], references: References) -> 
         raise ValueError("`references` is empty; give one reference for each segment, or more")
     for i, texts in enumerate(sets):
         name = "references" if flat else f"references[{i}]"
-        _check_length(name, _segments(name, texts, may_be_none=not flat), segments)
+        sets[i] = _segments(name, texts, may_be_none=not flat)
+        _check_length(name, sets[i], segments)
     for row, texts in enumerate(zip(*sets, strict=True)):
         if all(text is None for text in texts):
             raise ValueError(f"`references` has none for segment {row:,}; give at least one")
@@ -326,11 +329,12 @@ def _columns(names: Sequence[str], rows: Any, dtype: type[Any]) -> dict[str, NDA
 
 
 def _listed(name: str, texts: Any) -> list[Any]:
-    if isinstance(texts, str) or not hasattr(texts, "__iter__"):
+    try:
+        return items_of(texts)
+    except TypeError:
         raise TypeError(
             f"`{name}` is a {type(texts).__name__}; give a list with a string for each segment"
-        )
-    return list(texts)
+        ) from None
 
 
 def _segments(name: str, texts: Any, *, may_be_none: bool = False) -> list[Any]:

@@ -620,6 +620,38 @@ def test_invariance__repeated(rows: Any, times: int) -> None:
         assert repeated[..., 0] == near(value * times if name == "cells" else value)
 
 
+@pytest.mark.parametrize("beta", [1e-200, 1e-30, 1e30, 1e200])
+def test_f_score__limits(beta: float) -> None:
+    """A beta far from 1 gives precision or recall, and 0 where only the other is undefined."""
+    counts: Any = {"tp": [3, 2], "fp": [1, 4], "fn": [2, 0]}
+    limit = recall(tp=[3, 2], fn=[2, 0]) if beta > 1.0 else precision(tp=[3, 2], fp=[1, 4])
+    assert evaluate(f_score(**counts, beta=beta)) == pytest.approx(evaluate(limit), rel=1e-15)
+    assert evaluate(f_score(tp=[0], fp=[1], fn=[0], beta=beta)) == 0.0
+    assert evaluate(f_score(tp=[0], fp=[0], fn=[1], beta=beta)) == 0.0
+
+
+@pytest.mark.parametrize("kind", [int, float, np.int64, np.float32, np.float64])
+def test_zero_division__kinds_of_numbers(kind: Any) -> None:
+    """The 0, 1 and nan of NumPy are those of Python."""
+    assert f_score([1], [1], zero_division=kind(0)).name == "f_score(zero_division=0)"
+    assert f_score([1], [1], zero_division=kind(1)).name == "f_score(zero_division=1)"
+    if kind not in {int, np.int64}:
+        assert f_score([1], [1], zero_division=kind("nan")).name == "f_score(zero_division=nan)"
+
+
+@pytest.mark.parametrize(
+    "listed", [np.array([2, 1]), pa.array([2, 1]), pa.chunked_array([[2], [1]]), pl.Series([2, 1])]
+)
+def test_labels__columns(listed: Any) -> None:
+    """Labels may be listed in an array or a column."""
+    gold, predicted = [1, 2, 2, 3], [1, 1, 2, 3]
+    each = f_score(gold, predicted, average=None, labels=listed)
+    np.testing.assert_array_equal(
+        evaluate(each), evaluate(f_score(gold, predicted, average=None, labels=[2, 1]))
+    )
+    assert confusion_matrix(gold, predicted, labels=listed).labels == (2, 1)
+
+
 # What is refused.
 
 
@@ -636,6 +668,18 @@ ROW = {"gold": [1], "predicted": [1]}
         (f_score, {**ROW, "zero_division": "warn"}, ValueError,
          "`zero_division` is 'warn'; the value for 0 / 0 can be 0, 1, nan"),
         (f_score, {**ROW, "zero_division": 0.5}, ValueError, "`zero_division` is 0.5; the"),
+        (f_score, {**ROW, "zero_division": np.float32(0.5)}, ValueError, "`zero_division` is np.f"),
+        (f_score, {**ROW, "zero_division": np.str_("0")}, ValueError, "`zero_division` is np.str_"),
+        (f_score, {**ROW, "beta": "2"}, TypeError, "`beta` is '2'; it must be a number"),
+        (f_score, {**ROW, "beta": True}, TypeError, "`beta` is True; it must be a number"),
+        (f_score, {**ROW, "pos_label": np.array([1, 2])}, TypeError,
+         r"`pos_label` is array\(\[1, 2\]\); give one label: a string, a number or a boolean"),
+        (f_score, {**ROW, "pos_label": [1], "average": "macro"}, TypeError,
+         r"`pos_label` is \[1\]; give one label"),
+        (f_score, {**ROW, "labels": [1, [2]], "average": "macro"}, TypeError,
+         r"`labels\[1\]` is \[2\]; give one label: a string, a number or a boolean"),
+        (confusion_cells, {**ROW, "labels": np.array([[1, 2]])}, TypeError,
+         r"`labels\[0\]` is \[1, 2\]; give one label"),
         (f_score, {**ROW, "labels": [1]}, ValueError,
          "average='binary' measures one class, `pos_label`; `labels` are the classes of average="),
         (f_score, {**ROW, "average": "macro", "pos_label": 2}, ValueError,

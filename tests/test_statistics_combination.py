@@ -98,6 +98,100 @@ def test_combine__refuses(statistics: Any, message: str) -> None:
         combine(max, *statistics)
 
 
+@pytest.mark.parametrize(
+    "function, kind",
+    [
+        (lambda mean: 1j * mean, "an array of complex128"),
+        (lambda _: "1.5", "str"),
+        (lambda mean: mean.astype(str), "an array of <U32"),
+        (lambda mean: mean.astype("datetime64[s]"), r"an array of datetime64\[s\]"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_combine__no_real_numbers(function: Any, kind: str) -> None:
+    """What NumPy would cut, or read, to make it a number is refused."""
+    message = rf"^unreal.finish\(\) returned {kind}; return real numbers, one or an array$"
+    with pytest.raises(TypeError, match=message):
+        fb.bootstrap(combine(function, fb.mean([1.0, 2.0]), name="unreal"), rng=0)
+
+
+class Terms(fb.Additive):
+    """A mean of the terms that it was made with."""
+
+    def __init__(self, term: Any) -> None:
+        super().__init__([1.0, 2.0])
+        self._term = term
+
+    def terms(self, *_: Any) -> Any:
+        """What it was made with, and the rows."""
+        return self._term, 1.0
+
+    def finish(self, total: Any, count: Any) -> Any:
+        """Their mean."""
+        return total / count
+
+
+class Weighs(fb.Weighted):
+    """Complex values."""
+
+    def prepare(self, values: Any) -> Any:
+        """As they are."""
+        return values
+
+    def values(self, prepared: Any, weights: Any) -> Any:
+        """A mean, turned by a quarter."""
+        return 1j * (weights @ prepared)
+
+
+TALLY = fb.Tally(np.array([0, 1]), 2, np.array([1j, 1.0]))
+
+
+@pytest.mark.parametrize(
+    "own, message",
+    [
+        (Terms(np.array([1j, 1.0])), r"Terms.terms\(\) returned an array of complex128 for term 1"),
+        (Terms("1.5"), r"Terms.terms\(\) returned str for term 1; return real numbers"),
+        (Terms(None), r"Terms.terms\(\) returned NoneType for term 1; return real numbers"),
+        (Terms(TALLY), r"returned an array of complex128 as values of the Tally for term 1"),
+        (Weighs([1.0, 2.0]), r"Weighs.values\(\) returned an array of complex128; return real"),
+        (
+            fb.macro(Weighs([1.0, 2.0]), by=["x", "y"]),
+            r"Weighs.values\(\) returned an array of complex128; return real numbers",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_own__no_real_numbers(own: Any, message: str) -> None:
+    """Nor may terms, and values of weights, be anything else than real numbers."""
+    with pytest.raises(TypeError, match=message):
+        fb.bootstrap(own, rng=0, n_resamples=9)
+
+
+@pytest.mark.parametrize(
+    "labels, kind, message",
+    [
+        (("x", "x"), ValueError, "`Two.labels` has 'x' more than once; give each label once"),
+        ((1, True), ValueError, "`Two.labels` has 1 more than once"),
+        ((), ValueError, "`Two.labels` is empty; name each value"),
+        (("x", ["y"]), TypeError, r"`Two.labels\[1\]` is \['y'\]; give one label"),
+    ],
+)
+def test_vector__labels(labels: Any, kind: type[Exception], message: str) -> None:
+    """Each value of a statistic of one's own has a row of the table, so a name of its own."""
+
+    class Two(fb.AdditiveVector):
+        def terms(self, values: Any) -> Any:
+            return values, 1.0
+
+        def finish(self, total: Any, count: Any) -> Any:
+            return np.stack([total, total / count])
+
+    two = Two([1.0, 2.0])
+    two.labels = labels
+    with pytest.raises(kind, match=f"^{message}"):
+        fb.bootstrap(two, rng=0)
+
+
 def test_combine__statistics_of_many_sums() -> None:
     """BLEU and chrF, which take any number of sums, say how many they have."""
     texts = (

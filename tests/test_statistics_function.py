@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
@@ -314,6 +315,17 @@ def test_statistic__exception_vectorized() -> None:
         (None, {}, r"answer returned NoneType; return one number"),
         ([1.0, 2.0], {}, r"answer returned shape \(2,\); return one number"),
         ([1.0, "x"], {}, r"answer returned list; return one number"),
+        # NumPy would make numbers of these.
+        ("1.5", {}, r"answer returned str; return one number"),
+        (np.array("1.5", object), {}, r"answer returned an array of object; return one number"),
+        (1j, {}, r"answer returned complex; return one number"),
+        (np.complex64(1.0), {}, r"answer returned complex64; return one number"),
+        (np.datetime64("2026-01-01"), {}, r"answer returned datetime64; return one number"),
+        (np.timedelta64(3, "s"), {}, r"answer returned timedelta64; return one number"),
+        (
+            np.array([1.0, 2j]), {"labels": ["a", "b"]},
+            r"answer returned an array of complex128; return shape \(2,\)",
+        ),
         (1.0, {"labels": ["a", "b"]}, r"answer returned shape \(\); return shape \(2,\)"),
         ([1.0], {"labels": ["a", "b"]}, r"answer returned shape \(1,\); return shape \(2,\)"),
         (1.0, {"vectorized": True}, r"answer returned shape \(\); return shape \(1,\)"),
@@ -370,6 +382,20 @@ def test_statistic__needs_whole_rows(options: dict[str, Any], *, vectorized: boo
             (np.mean, "x"), {"labels": []}, ValueError,
             r"`labels` is empty; name each value, or leave it None for one value",
         ),
+        ((np.mean, "x"), {"labels": 2}, TypeError, r"`labels` is 2; give a list of labels"),
+        ((np.mean, "x"), {"labels": "ab"}, TypeError, r"`labels` is 'ab'; give a list of labels"),
+        (
+            (np.mean, "x"), {"labels": ["x", "y", "x"]}, ValueError,
+            r"`labels` has 'x' more than once; give each label once",
+        ),
+        (
+            (np.mean, "x"), {"labels": [1, True]}, ValueError,
+            r"`labels` has 1 more than once; give each label once",
+        ),
+        (
+            (np.mean, "x"), {"labels": [1, ([2],)]}, TypeError,
+            r"`labels\[1\]` is \(\[2\],\); give one label: a string, a number or a boolean",
+        ),
     ],
 )  # fmt: skip
 def test_statistic__refused(
@@ -378,6 +404,17 @@ def test_statistic__refused(
     """Wrong arguments are refused by name, when the statistic is made."""
     with pytest.raises(kind, match=f"^{message}$"):
         statistic(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [np.array(["a", "b"]), pa.array(["a", "b"]), pa.chunked_array([["a"], ["b"]]), iter("ab")],
+)
+def test_statistic__lists_of_labels(listed: Any) -> None:
+    """Values are called by Python values, whatever holds them."""
+    extremes = statistic(lambda drawn: [drawn.min(), drawn.max()], [1.0, 2.0, 3.0], labels=listed)
+    result: Any = fb.bootstrap(extremes, rng=0, n_resamples=9)
+    assert [result["a"].estimate, result["b"].estimate] == [1.0, 3.0]
 
 
 def test_statistic__column_is_named() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sacrebleu.metrics.bleu import BLEU
@@ -420,6 +421,8 @@ def test_paired__rates_are_fused(rng: np.random.Generator) -> None:
         (win_rate(["a", "b", "tie", "a"]), 2.5 / 4),
         (win_rate(["a", "b", "tie", "a", "a"], ["a", "b", "tie", "b", "tie"]), 2.5 / 5),
         (win_rate([1, 0, 2, 3], win=1, loss=0, tie=[2, 3]), 2 / 4),
+        (win_rate(["a", "x", "y"], tie=np.array(["x", "y"])), 2 / 3),
+        (win_rate(["a", "x", "y"], tie=pa.array(["x", "y"])), 2 / 3),
         (win_rate([True, True, False], win=True, loss=False), 2 / 3),
         (bleu_of(np.zeros((10, 3), int)), 0.0),
         (chrf_of(np.zeros((18, 3), int)), 0.0),
@@ -507,6 +510,17 @@ def test_statistic__picklable(statistic: fb.Additive) -> None:
     assert copied.name == statistic.name
 
 
+@pytest.mark.parametrize("eps_smoothing", [False, True])
+def test_chrf__limits(*, eps_smoothing: bool) -> None:
+    """A beta far from 1 gives precision or recall."""
+    counts: Any = {
+        "hypothesis": [[8.0]] * 6, "reference": [[10.0]] * 6, "match": [[4.0]] * 6
+    }  # fmt: skip
+    for beta, limit in ((1e-160, 50.0), (1e160, 40.0), (1e30, 40.0)):
+        score = chrf(**counts, beta=beta, eps_smoothing=eps_smoothing)
+        assert observed(score) == pytest.approx(limit, rel=1e-14)
+
+
 FOUR = [[1]] * 4
 
 
@@ -528,6 +542,14 @@ FOUR = [[1]] * 4
          "`smooth_value` is 1.0, but smooth_method='exp' takes none; leave it out or choose"),
         (lambda: bleu(smooth_method="floor", smooth_value=-1.0), ValueError,
          "`smooth_value` is -1.0; it must be a number, 0 or more"),
+        (lambda: bleu(smooth_method="floor", smooth_value="a"), TypeError,  # type: ignore[arg-type]
+         "`smooth_value` is 'a'; it must be a number"),
+        (lambda: chrf(beta="2"), TypeError,  # type: ignore[arg-type] # wrong on purpose
+         "`beta` is '2'; it must be a number"),
+        (lambda: win_rate(["a"], win=np.array(["a", "c"])), TypeError,
+         r"`win` is array\(\['a', 'c'\], dtype='<U1'\); give one label: a string, a number"),
+        (lambda: win_rate(["a"], loss=["b"]), TypeError, r"`loss` is \['b'\]; give one label"),
+        (lambda: win_rate(["a"], tie=[["x"]]), TypeError, r"`tie` is \['x'\]; give one label"),
         (lambda: chrf(match=[[1]] * 6, word_order=2), ValueError,
          "`match` has 6 columns; chrF with word_order=2 takes 8"),
         (lambda: chrf(word_order=-1), ValueError,

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from sklearn import calibration, metrics
@@ -412,6 +414,13 @@ def test_statistic__picklable(make: Any, binary: Any, three: Any) -> None:
         (["p"], [0], ValueError, "`labels` has 1 label; give two or more"),
         (["p", "q", "r"], ["x", "y", "x"], ValueError,
          "`labels` has 'x' more than once; give each label once"),
+        (["p", "q"], [], ValueError, "`labels` is empty; give two or more"),
+        (["p", "q"], 3, TypeError, "`labels` is 3; give a list of labels"),
+        (["p", "q"], "xy", TypeError, "`labels` is 'xy'; give a list of labels"),
+        (["p", "q"], ["x", ["y"]], TypeError,
+         r"`labels\[1\]` is \['y'\]; give one label: a string, a number or a boolean"),
+        (pl.DataFrame({"p": [0.5], "q": [0.5]}), None, TypeError,
+         "`score` has several columns; name the label of each with labels="),
     ],
 )  # fmt: skip
 def test_score__arguments(
@@ -447,6 +456,28 @@ def test_statistic__data(
     """Data that cannot mean what was asked is refused."""
     with pytest.raises(ValueError, match=message):
         observed(make(gold, score, **options))
+
+
+@pytest.mark.parametrize("make", [log_loss, brier_score, calibration_error])
+def test_score__tables(make: Any) -> None:
+    """A table of any library has the column of each label, in order; so has a list of labels."""
+    columns = {"p": [0.25, 0.5, 0.1], "q": [0.75, 0.5, 0.9]}
+    gold, labels = ["x", "y", "y"], ["x", "y"]
+    expected = observed(make(gold, list(columns.values()), labels=labels))
+    for table in (pd.DataFrame, pl.DataFrame, pa.table, pa.RecordBatch.from_pydict):
+        for listed in (labels, np.array(labels), pa.array(labels), iter(labels)):
+            assert observed(make(gold, table(columns), labels=listed)) == expected
+    missing = pl.DataFrame(columns | {"q": [0.75, None, 0.9]})
+    with pytest.raises(ValueError, match=r"`score\[1\]` has 1 null \(first at row 1\)"):
+        observed(make(gold, missing, labels=labels))
+
+
+@pytest.mark.parametrize("make", [log_loss, brier_score, calibration_error])
+@pytest.mark.parametrize("wrong", [[1], np.array([0, 1]), {"x": 1}])
+def test_pos_label__one(make: Any, wrong: Any) -> None:
+    """One label is positive."""
+    with pytest.raises(TypeError, match=r"^`pos_label` is .*; give one label: a string, a number"):
+        make([0, 1], [0.5, 0.5], pos_label=wrong)
 
 
 @pytest.mark.parametrize("half", ["auto", 1, None])

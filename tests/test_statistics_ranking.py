@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -430,6 +431,15 @@ def test_pos_label__labels(statistic: Callable[..., Weighted]) -> None:
     assert value(statistic(words, score, pos_label="spam")) == expected
     table = {"y": words, "p": score}
     assert value(statistic("y", "p", pos_label="spam"), data=table) == expected
+
+
+@pytest.mark.parametrize("statistic", OF_POSITIVES)
+def test_pos_label__one(statistic: Callable[..., Weighted]) -> None:
+    """One label is positive; that of an Arrow array is that of Python."""
+    message = r"`pos_label` is array\(\[0, 1\]\); give one label: a string, a number or a boolean"
+    with pytest.raises(TypeError, match=message):
+        statistic([0, 1], [0.5, 0.5], pos_label=np.array([0, 1]))
+    assert value(statistic(["x", "y"], [0.0, 1.0], pos_label=pa.scalar("y"))) == 1.0
 
 
 @pytest.mark.parametrize("statistic", OF_POSITIVES)

@@ -6,6 +6,8 @@ import sys
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 import sacrebleu
 from sacrebleu.metrics.chrf import CHRF
@@ -255,6 +257,31 @@ def test_counts__texts(
     for counter in counters:
         with pytest.raises(kind, match=message):
             counter(hypotheses, references)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.array, pa.array, lambda texts: pa.chunked_array([texts[:1], texts[1:]]), pl.Series],
+)
+def test_counts__columns(column: Any) -> None:
+    """Columns of a table are lists of texts."""
+    hypotheses, references = ["the cat sat", "a dog"], ["the cat sat down", "the dog"]
+    counter: Any
+    for counter in COUNTERS:
+        expected = counter(hypotheses, references)
+        found = counter(column(hypotheses), column(references))
+        assert [array.tolist() for array in found.values()] == [
+            array.tolist() for array in expected.values()
+        ]
+    for counter in MANY:
+        expected = counter(hypotheses, [references, [None, "a cat"]])
+        others = pa.array([None, "a cat"])
+        found = counter(column(hypotheses), [column(references), others])
+        assert [array.tolist() for array in found.values()] == [
+            array.tolist() for array in expected.values()
+        ]
+        with pytest.raises(TypeError, match="`references` has None at segment 0; segments are"):
+            counter(column(hypotheses), others)
 
 
 def test_bleu_counts__tokenizer() -> None:

@@ -6,6 +6,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
@@ -125,6 +127,25 @@ def test_entity_counts_by_type__zeros() -> None:
     assert [[0, 0, 0], [0, 0, 0], [1, 0, 0]] == [array.tolist() for array in arrays(counts["X"])]
     assert [[0, 0, 0], [0, 1, 0], [0, 0, 0]] == [array.tolist() for array in arrays(counts["Y"])]
     assert {} == entity_counts_by_type([["O"]], [["O"]])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array,
+        lambda tags: pa.chunked_array([tags[:1], tags[1:]]),
+        lambda tags: [pa.array(sentence) for sentence in tags],
+        lambda tags: [np.array(sentence) for sentence in tags],
+        pl.Series,
+        lambda tags: list(pl.Series(tags)),
+    ],
+)
+def test_entity_counts__columns(column: Any) -> None:
+    """A column of lists, and a list of columns, are sentences."""
+    gold = [["B-PER", "I-PER", "O", "B-LOC"], ["B-ORG", "O"]]
+    predicted = [["B-PER", "I-PER", "O", "B-ORG"], ["I-ORG", "O"]]
+    found = arrays(entity_counts(column(gold), column(predicted)))
+    assert [array.tolist() for array in found] == [[1, 1], [1, 0], [1, 0]]
 
 
 @pytest.mark.parametrize(

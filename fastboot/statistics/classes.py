@@ -8,7 +8,6 @@ the rows, for two classes as for a thousand.
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any, ClassVar, Self
@@ -18,15 +17,15 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, Tally
-from fastboot.statistics.checks import check_kinds
+from fastboot.statistics.checks import check_kinds, check_labels
 
 __all__ = [
     "NAMES",
     "ByClass",
     "ListOfLabels",
-    "check_labels",
     "check_occurs",
     "label_columns",
+    "listed_labels",
     "over_classes",
 ]
 
@@ -59,7 +58,7 @@ class ByClass(Additive):
 
     def __init__(self, gold: Source, predicted: Source, listed: Any, name: str) -> None:
         super().__init__(*label_columns(gold, predicted), name=name)
-        self.listed = check_labels(listed)
+        self.listed = listed_labels(listed)
 
     def bind(self, systems: Sequence[Sequence[Any]]) -> Self:
         """Return the statistic of the classes that there are."""
@@ -100,19 +99,11 @@ def label_columns(gold: Source, predicted: Source) -> list[Column]:
     return [Column(gold, "label", "gold"), Column(predicted, "label", "predicted")]
 
 
-def check_labels(labels: Any) -> tuple[Any, ...] | None:
+def listed_labels(labels: Any) -> tuple[Any, ...] | None:
     """Return the labels that the user lists, None for all."""
     if labels is None:
         return None
-    if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
-        raise TypeError(f"`labels` is {labels!r}; give a list of labels")
-    listed = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
-    if not listed:
-        raise ValueError("`labels` is empty; list at least one label, or leave it out for all")
-    repeated = [label for label, times in Counter(listed).items() if times > 1]
-    if repeated:
-        raise ValueError(f"`labels` has {repeated[0]!r} more than once; give each label once")
-    return listed
+    return check_labels(labels, "list at least one label, or leave it out for all")
 
 
 def check_occurs(argument: str, listed: Sequence[Any], occurring: Sequence[Any]) -> None:

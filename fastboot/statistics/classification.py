@@ -10,7 +10,7 @@ import numpy as np
 from fastboot.calls import recorded
 from fastboot.columns import Labels, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.checks import equal_labels
+from fastboot.statistics.checks import check_beta, equal_labels
 from fastboot.statistics.classes import NAMES, ByClass, ListOfLabels, label_columns, over_classes
 from fastboot.statistics.outcomes import (
     Measure,
@@ -161,8 +161,8 @@ def f_score(
     Raises
     ------
     TypeError
-        Neither labels nor counts are given, or both, or not all of them; or counts are to be
-        averaged over classes.
+        Neither labels nor counts are given, or both, or not all of them; counts are to be averaged
+        over classes; or `beta` is no number, `labels` no list of labels, `pos_label` no label.
     ValueError
         `beta` is not positive, `average` or `zero_division` is none of the above, `labels` is empty
         or repeats a label, `labels` is given with ``average="binary"`` or another `pos_label` than
@@ -188,9 +188,7 @@ def f_score(
     >>> round(fb.bootstrap(f_score, rng=0).estimate, 6)
     0.777778
     """
-    if not 0.0 < beta < float("inf"):
-        raise ValueError(f"`beta` is {beta}; it must be a positive number (1 gives F1)")
-    square = float(beta) ** 2
+    square = check_beta(beta, "1 gives F1") ** 2
     among = {"tp": 1.0 + square, "fp": 1.0, "fn": square}
     options = {} if beta == 1.0 else {"beta": f"{beta:g}"}
     return outcome_statistic(

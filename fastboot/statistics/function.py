@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
-from fastboot.plain import with_nan
+from fastboot.plain import kind_of, real_numbers
 from fastboot.statistics.base import Vector
+from fastboot.statistics.checks import check_labels
 from fastboot.statistics.weighted import Weighted
 
 __all__ = ["statistic"]
@@ -58,14 +59,10 @@ class _Function(Weighted):
 
     def _checked(self, returned: Any, shape: tuple[int, ...]) -> Floats:
         labels = (len(self.labels),) if isinstance(self, Vector) else ()
-        try:
-            # NumPy would take None for NaN.
-            value = None if returned is None else np.asarray(with_nan(returned), np.float64)
-        except (TypeError, ValueError):
-            value = None
+        value = real_numbers(returned)
         if value is None or value.shape != (*labels, *shape):
             wanted = f"shape {(*labels, *shape)}" if labels or shape else "one number"
-            what = type(returned).__name__ if value is None else f"shape {value.shape}"
+            what = kind_of(returned) if value is None else f"shape {value.shape}"
             raise TypeError(f"{self.name} returned {what}; return {wanted}")
         return value
 
@@ -141,10 +138,11 @@ def statistic(
     Raises
     ------
     TypeError
-        `function` cannot be called, or no column is named. When run: the function returned
-        something else than it should, or the scheme draws no whole rows.
+        `function` cannot be called, no column is named, or `labels` is no list of labels. When
+        run: the function returned something else than it should (complex numbers and strings are
+        no numbers), or the scheme draws no whole rows.
     ValueError
-        `labels` is empty.
+        `labels` is empty or repeats a label.
 
     Examples
     --------
@@ -165,8 +163,7 @@ def statistic(
     ]
     if labels is None:
         return (_VectorizedFunction if vectorized else _Function)(function, own, chosen)
-    if not len(labels):
-        raise ValueError("`labels` is empty; name each value, or leave it None for one value")
+    names = check_labels(labels, "name each value, or leave it None for one value")
     several = (_VectorizedFunctionVector if vectorized else _FunctionVector)(function, own, chosen)
-    several.labels = tuple(labels)
+    several.labels = names
     return several

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from fastboot.calls import recorded
 from fastboot.columns import Column, Source
 from fastboot.statistics.additive import Additive, Ratio, Term
-from fastboot.statistics.checks import check_counts, check_integer, check_part
+from fastboot.statistics.checks import (
+    check_beta,
+    check_counts,
+    check_integer,
+    check_number,
+    check_part,
+)
 
 __all__ = ["bleu", "chrf", "ter", "word_error_rate"]
 
@@ -78,7 +84,7 @@ class _Chrf(_Counts):
         self, columns: Sequence[Column], beta: float, name: str, *, eps_smoothing: bool
     ) -> None:
         super().__init__(*columns, name=name)
-        self._factor = float(beta) ** 2
+        self._factor = beta**2
         self._eps_smoothing = eps_smoothing
 
     def terms(self, *counts: Any) -> Sequence[Term]:
@@ -162,7 +168,7 @@ def bleu(
     Raises
     ------
     TypeError
-        `counts` is no mapping, or `correct` or `total` no sequence.
+        `counts` is no mapping, `correct` or `total` no sequence, or `smooth_value` no number.
     ValueError
         Not four columns, a key missing in `counts`, an unknown `smooth_method`, or a `smooth_value`
         that it does not take. When run: a count is negative, or more n-grams are correct than there
@@ -230,7 +236,7 @@ def chrf(
     Raises
     ------
     TypeError
-        `counts` is no mapping, or one of the column arguments no sequence.
+        `counts` is no mapping, one of the column arguments no sequence, or `beta` no number.
     ValueError
         Not 6 + `word_order` columns, a key missing in `counts`, `word_order` no integer from 0 on,
         `beta` not positive. When run: a count is negative, or more n-grams match than there are.
@@ -244,8 +250,7 @@ def chrf(
     >>> round(fb.bootstrap(fb.chrf(counts), rng=0).estimate, 4)
     60.5377
     """
-    if not 0.0 < beta < math.inf:
-        raise ValueError(f"`beta` is {beta}; it must be a positive number (2 gives chrF2)")
+    bounded = check_beta(beta, "2 gives chrF2")
     n = _CHRF_ORDERS + check_integer("word_order", word_order, 0)
     orders = f"chrF with word_order={word_order} takes {n}"
     named = {"hypothesis": hypothesis, "reference": reference, "match": match}
@@ -255,7 +260,7 @@ def chrf(
         for column in _columns(argument, given, counts, n, orders)
     ]
     name = f"chrf(word_order={word_order})" if word_order else "chrf"
-    return _Chrf(columns, beta, name, eps_smoothing=eps_smoothing)
+    return _Chrf(columns, bounded, name, eps_smoothing=eps_smoothing)
 
 
 @recorded
@@ -361,6 +366,7 @@ def _check_smoothing(method: str, value: float | None) -> tuple[str, float]:
             f"`smooth_value` is {value}, but smooth_method={method!r} takes none; leave it out or "
             'choose "floor" or "add-k"'
         )
-    if not 0.0 <= value < math.inf:
+    number = check_number("smooth_value", value)
+    if not 0.0 <= number < math.inf:
         raise ValueError(f"`smooth_value` is {value}; it must be a number, 0 or more")
-    return method, float(value)
+    return method, number

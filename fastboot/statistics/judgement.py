@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
+from fastboot.plain import items_of
 from fastboot.statistics.additive import Ratio, Term
-from fastboot.statistics.checks import check_counts, check_integer, check_part, refuse_rows
+from fastboot.statistics.checks import (
+    check_counts,
+    check_integer,
+    check_label,
+    check_part,
+    refuse_rows,
+)
 
 __all__ = ["pass_at_k", "win_rate"]
 
@@ -121,6 +128,8 @@ def win_rate(
 
     Raises
     ------
+    TypeError
+        `win`, `loss` or one of `tie` is no label.
     ValueError
         One label has two meanings. When run: a label has none.
 
@@ -133,7 +142,12 @@ def win_rate(
     >>> fb.bootstrap(fb.win_rate(first), rng=0).estimate
     0.625
     """
-    ties = tie if isinstance(tie, list | tuple) else [tie]
+    try:
+        ties = items_of(tie)
+    except TypeError:
+        ties = [tie]
+    ties = [check_label("tie", label) for label in ties]
+    win, loss = check_label("win", win), check_label("loss", loss)
     meanings = [(win, 1.0), (loss, 0.0), *((label, 0.5) for label in ties)]
     labels = [label for label, _ in meanings]
     for i, label in enumerate(labels):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Source
+from fastboot.statistics.checks import check_number
 from fastboot.statistics.weighted import Weighted
 
 __all__ = [
@@ -131,7 +132,7 @@ _INCONSISTENT = (
 
 class _Quantile(OrderStatistic):
     def __init__(self, values: Source, q: Any, method: str, name: str | None = None) -> None:
-        q = _number("q", q)
+        q = check_number("q", q)
         if not 0.0 <= q <= 1.0:
             raise ValueError(f"`q` is {q:g}; it must be from 0 to 1 (0.9 for the 90th percentile)")
         if method not in (*_INTERPOLATED, *_CHOSEN):
@@ -222,7 +223,7 @@ class _Extreme(OrderStatistic):
 
 class _TrimmedMean(_Ordered):
     def __init__(self, values: Source, proportion: Any, name: str | None = None) -> None:
-        proportion = _number("proportion", proportion)
+        proportion = check_number("proportion", proportion)
         if not 0.0 <= proportion < 0.5:
             raise ValueError(
                 f"`proportion` is {proportion:g}; it must be 0 or more and below 0.5 (0.1 cuts a "
@@ -258,12 +259,6 @@ class _TrimmedMean(_Ordered):
             fill_partial_sums(above, prepared.order, weights, start, sums, end, row)
         mean: Floats = middle + (kept + moved[1] - moved[0]) / (ends[1] - ends[0])
         return mean
-
-
-def _number(argument: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"`{argument}` is {value!r}; it must be a number")
-    return float(value)
 
 
 @recorded

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +18,13 @@ from numpy.typing import NDArray
 
 from fastboot.columns import Column, Labels, Source
 from fastboot.statistics.additive import Additive, AdditiveVector, Ratio, Term
-from fastboot.statistics.checks import check_counts, check_kinds, equal_labels
+from fastboot.statistics.checks import check_counts, check_kinds, check_label, equal_labels
 from fastboot.statistics.classes import (
     NAMES,
     ByClass,
-    check_labels,
     check_occurs,
     label_columns,
+    listed_labels,
     over_classes,
 )
 
@@ -231,7 +232,8 @@ def outcome_statistic(
     """
     of_classes = _check_average(measure, average)
     fill = _check_zero_division(zero_division)
-    listed = check_labels(labels)
+    listed = listed_labels(labels)
+    pos_label = check_label("pos_label", pos_label)
     columns = _columns(measure.name, gold, predicted, counts)
     if columns[0].role == "number" and (of_classes or listed is not None):
         raise TypeError(
@@ -270,7 +272,8 @@ def _check_average(measure: Measure, average: Any) -> type[_OfClasses] | None:
 def _check_zero_division(value: Any) -> float | None:
     if value is None:
         return None
-    if not isinstance(value, int | float) or not (value in (0, 1) or math.isnan(value)):
+    is_number = isinstance(value, Real | np.bool_)
+    if not is_number or not (value in (0, 1) or math.isnan(value)):
         raise ValueError(
             f"`zero_division` is {value!r}; the value for 0 / 0 can be 0, 1, nan (leave the class "
             "out of an average) or None (undefined)"

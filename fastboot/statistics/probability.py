@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source, load
-from fastboot.plain import array_of
+from fastboot.plain import columns_of
 from fastboot.rendering import count, short, to_json
 from fastboot.statistics.additive import Additive, Ratio, Tally, Term
+from fastboot.statistics.checks import check_label, check_labels
 
 __all__ = [
     "ReliabilityTable",
@@ -40,10 +40,11 @@ class _Scored(Additive):
     def __init__(
         self, gold: Source, score: Source, pos_label: Any, labels: Classes | None, name: str
     ) -> None:
-        columns = _score_columns(score, labels)
+        listed = None if labels is None else check_labels(labels, "give two or more")
+        columns = _score_columns(score, listed)
         super().__init__(Column(gold, "label", "gold"), *columns, name=name)
-        self._pos_label = pos_label
-        self._labels = None if labels is None else tuple(labels)
+        self._pos_label = check_label("pos_label", pos_label)
+        self._labels = listed
 
     @property
     def learns(self) -> str:
@@ -145,7 +146,7 @@ def log_loss(
         Label column (name, or array of shape (n_rows,)).
     score
         Column name, or array of shape (n_rows,): probability of `pos_label`. With `labels` a list
-        of such columns, or an array of shape (n_rows, n_labels): probability of each label.
+        of such columns, or an array or table, shape (n_rows, n_labels): probability of each label.
     pos_label
         The label that `score` is the probability of; all others are one class. Not used with
         `labels`.
@@ -157,7 +158,8 @@ def log_loss(
     Raises
     ------
     TypeError
-        `score` has several columns without `labels`, or one with them.
+        `score` has several columns without `labels`, or one with them; or `labels` is no list of
+        labels, or `pos_label` no label.
     ValueError
         `labels` are fewer than two, not distinct, or not as many as columns. When run: a
         probability is outside [0, 1], those of a row do not sum to 1, `pos_label` is not in
@@ -370,9 +372,9 @@ def _calibration_error(
     return _CalibrationError(int(n_bins), gold, score, pos_label, labels, name)
 
 
-def _score_columns(score: Any, labels: Classes | None) -> list[Column]:
+def _score_columns(score: Any, labels: tuple[Any, ...] | None) -> list[Column]:
     """Return the one column, or the column of each label."""
-    is_table = getattr(score, "ndim", 1) == 2
+    is_table = len(getattr(score, "shape", ())) == 2
     is_list = isinstance(score, list | tuple) and len(score) > 0 and hasattr(score[0], "__len__")
     if labels is None:
         if is_table or is_list:
@@ -380,15 +382,12 @@ def _score_columns(score: Any, labels: Classes | None) -> list[Column]:
         return [Column(score, "number", "score")]
     if len(labels) < 2:
         raise ValueError(f"`labels` has {count(len(labels), 'label')}; give two or more")
-    repeated = [label for label, times in Counter(labels).items() if times > 1]
-    if repeated:
-        raise ValueError(f"`labels` has {repeated[0]!r} more than once; give each label once")
     if not (is_table or is_list):
         raise TypeError(
             f"`score` is one column but `labels` has {len(labels)}; give a list of columns, or an "
             f"array of shape (n_rows, {len(labels)})"
         )
-    columns = list(array_of(score).T) if is_table else list(score)
+    columns = columns_of(score) if is_table else list(score)
     if len(columns) != len(labels):
         raise ValueError(
             f"`score` has {count(len(columns), 'column')} but `labels` has {len(labels)}; give "

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
-from fastboot.statistics.checks import equal_labels, has_label
+from fastboot.statistics.checks import check_label, equal_labels, has_label
 from fastboot.statistics.weighted import Weighted
 
 __all__ = ["average_precision", "positive", "risk_coverage_area", "roc_auc"]
@@ -49,7 +49,7 @@ class _OfPositives(_Area):
     def __init__(self, gold: Source, score: Source, pos_label: Any, name: str) -> None:
         columns = Column(gold, "label", "gold"), Column(score, "number", "score")
         super().__init__(*columns, name=name)
-        self._pos_label = pos_label
+        self._pos_label = check_label("pos_label", pos_label)
 
     def prepare(self, gold: Labels, score: Floats) -> _Ranked | None:
         return _ranked(score, positive(gold, self._pos_label, "gold"))
