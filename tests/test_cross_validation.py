@@ -6,6 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -299,19 +302,33 @@ def test_corrected_t__nadeau_bengio() -> None:
 
 
 def test_corrected_t__sizes() -> None:
-    """All ways to say the sizes agree: folds, pairs of them, numbers, a share."""
+    """All ways to say the sizes agree: folds, pairs of them, or of masks, numbers, a share."""
+
+    def of(rows: Any) -> list[bool]:
+        return np.isin(np.arange(50), rows).tolist()
+
     a, b = scores(20)
     found = folds(50, 10, repeats=2, rng=0)
     ways: list[dict[str, Any]] = [
         {"folds": found},
         {"folds": list(found)},
         {"folds": folds(50, list(found))},
+        *(
+            {"folds": [(make(of(train)), make(of(test))) for train, test in found]}
+            for make in (
+                list,
+                np.array,
+                pa.array,
+                pl.Series,
+                lambda mask: pd.Series(mask, dtype="boolean"),
+            )
+        ),
         {"n_train": 45, "n_test": 5},
         {"test_fraction": 0.1},
     ]
 
     ratios = [corrected_t_test(a, b, **way).test_ratio for way in ways]
-    assert ratios == pytest.approx([1 / 9] * 5, rel=ROUNDING)
+    assert ratios == pytest.approx([1 / 9] * len(ways), rel=ROUNDING)
 
 
 @given(
@@ -441,6 +458,23 @@ def test_corrected_t__missing() -> None:
         ({"folds": 3}, TypeError, "`folds` is 3, which has no sizes yet"),
         ({"folds": folds(9, 3, rng=0)}, ValueError, "`folds` has 3 folds but there are 2 scores"),
         ({"folds": [([0], [1])]}, ValueError, "`folds` has 1 fold but there are 2 scores"),
+        ({"folds": []}, ValueError, "`folds` has 0 folds but there are 2 scores"),
+        (
+            {"folds": [1, 2]},
+            TypeError,
+            r"`folds` holds 1; give pairs \(train, test\) of row indices",
+        ),
+        (
+            {"folds": [(9, 1)] * 2},
+            TypeError,
+            r"holds \(9, 1\); .* or masks, or n_train= and n_test=",
+        ),
+        ({"folds": ["ab", "cd"]}, TypeError, "`folds` holds 'ab'; give pairs"),
+        ({"folds": [("a", "b")] * 2}, TypeError, r"`folds` holds \('a', 'b'\); give pairs"),
+        ({"folds": [([0], [1], [2])]}, TypeError, r"holds \(\[0\], \[1\], \[2\]\); give pairs"),
+        ({"folds": [([0], [1]), ([], [4])]}, ValueError, "`folds` has no training rows in fold 1"),
+        ({"folds": [([4], [])] * 2}, ValueError, "`folds` has no test rows in fold 0; give folds"),
+        ({"folds": [([True], [False])] * 2}, ValueError, "`folds` has no test rows in fold 0"),
     ],
 )
 def test_corrected_t__refused(options: dict[str, Any], error: type[Exception], words: str) -> None:

@@ -208,12 +208,28 @@ def test_sensitivity__exceptions() -> None:
         ({"alternative": "up"}, ValueError, "`alternative` is 'up'; choose one of"),
         ({"confidence_level": 2}, ValueError, "`confidence_level` is 2; it must lie"),
         ({"rng": -1}, ValueError, "`rng` is -1; a seed must be 0 or more"),
+        ({"nan_policy": "propagate"}, ValueError,
+         "`nan_policy` is 'propagate'; choose raise or omit"),
+        ({"nan_policy": None}, ValueError, "`nan_policy` is None; choose raise or omit"),
     ],
 )  # fmt: skip
 def test_sensitivity__refuses(options: dict[str, Any], kind: type[Exception], message: str) -> None:
     """By name, with the value and what to do."""
     with pytest.raises(kind, match=re.escape(message)):
         run(**options)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"nan_policy": "drop"}, {"n_resamples": -1}, {"n_resamples": "many"}, {"rng": "x"},
+     {"alternative": "up"}, {"confidence_level": 95}, {"progress": 3}, {"degrade": None}],
+)  # fmt: skip
+def test_sensitivity__refuses_before_any_call(wrong: dict[str, Any]) -> None:
+    """A call may cost money."""
+    calls = []
+    with pytest.raises((TypeError, ValueError), match=f"^`{next(iter(wrong))}` is "):
+        run(mechanism=lambda *pair: calls.append(pair), **wrong)
+    assert not calls
 
 
 def test_sensitivity__omit() -> None:

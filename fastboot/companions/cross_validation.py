@@ -28,7 +28,7 @@ from fastboot.companions.scale import scaled_differences, unscaled, unscaled_int
 from fastboot.intervals import check_level
 from fastboot.precision import reach
 from fastboot.pvalues import LEAST_PVALUE, check_alternative
-from fastboot.rendering import count, made_by, short, shown_pvalue
+from fastboot.rendering import count, label, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
 __all__ = ["CorrectedTResult", "FiveByTwoResult", "corrected_t_test", "five_by_two_cv_test"]
@@ -122,7 +122,8 @@ def corrected_t_test(
     data
         The table, as in :func:`bootstrap`.
     folds
-        The folds scored, for their sizes: of :func:`folds`, or pairs (train, test).
+        The folds scored, for their sizes: of :func:`folds`, or pairs (train, test) of row indices,
+        or of masks, True where a row belongs.
     n_train, n_test
         Training and test rows of a fold, instead.
     test_fraction
@@ -205,17 +206,46 @@ def _test_ratio(n_folds: int, splits: Any, n_train: Any, n_test: Any, test_fract
             f"`folds` is {splits!r}, which has no sizes yet; give folds(n, splitter), or pairs "
             "(train, test)"
         )
-    if isinstance(splits, Folds):
-        n_given, (train, test) = len(splits), splits.mean_sizes
-    else:
-        sizes = [(len(train), len(test)) for train, test in splits]
-        n_given, (train, test) = len(sizes), np.mean(sizes, axis=0)
+    sizes = [] if isinstance(splits, Folds) else _sizes(splits)
+    n_given = len(splits) if isinstance(splits, Folds) else len(sizes)
     if n_given != n_folds:
         raise ValueError(
             f"`folds` has {count(n_given, 'fold')} but there are {count(n_folds, 'score')} of each "
             "system; give a score for each"
         )
+    train, test = splits.mean_sizes if isinstance(splits, Folds) else np.mean(sizes, axis=0)
     return float(test / train)
+
+
+def _sizes(splits: Iterable[Any]) -> list[tuple[int, int]]:
+    """Numbers of training and of test rows of pairs (train, test)."""
+    sizes = []
+    for place, pair in enumerate(splits):
+        try:
+            n_train, n_test = map(_size, () if isinstance(pair, str) else pair)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"`folds` holds {label(repr(pair))}; give pairs (train, test) of row indices or "
+                "masks, or n_train= and n_test="
+            ) from error
+        if not (n_train and n_test):
+            what = "test" if n_train else "training"
+            raise ValueError(
+                f"`folds` has no {what} rows in fold {place}; give folds with rows of both kinds"
+            )
+        sizes.append((n_train, n_test))
+    return sizes
+
+
+def _size(part: Any) -> int:
+    """Number of rows of a list of rows, or of a mask of all rows."""
+    if isinstance(part, str | bytes):
+        raise TypeError(f"{part!r} is a {type(part).__name__}")
+    n = len(part)
+    array = np.asarray(part)
+    if array.dtype == object and n and all(isinstance(one, bool | np.bool_) for one in array.flat):
+        array = array.astype(np.bool_)  # of pandas with room for missing ones
+    return int(np.count_nonzero(array)) if array.dtype == np.bool_ else n
 
 
 def _positive(argument: str, value: Any) -> float:

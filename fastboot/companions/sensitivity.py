@@ -32,6 +32,7 @@ __all__ = ["SensitivityResult", "sensitivity_test"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_POLICIES = ("raise", "omit")
 # Items that a note on a failed batch names.
 _NAMED = 3
 
@@ -231,6 +232,8 @@ def sensitivity_test(
     """
     check_alternative(alternative)
     check_level(confidence_level)
+    if nan_policy not in _POLICIES:
+        raise ValueError(f"`nan_policy` is {nan_policy!r}; choose {' or '.join(_POLICIES)}")
     names, reports = _check_items(items)
     replace, batched = check_flag("replace", replace), check_flag("batched", batched)
     size = _positive("batch_size", batch_size) if batched else 1
