@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastboot.pvalues import check_alternative
+from fastboot.pvalues import check_alpha, check_alternative
 
 __all__ = [
     "MOST",
@@ -283,7 +283,7 @@ def minimum_detectable_effect(
     Raises
     ------
     TypeError
-        What has no standard error.
+        What has no standard error, or is no number.
     ValueError
         A number is out of range, or the word is unknown.
 
@@ -323,9 +323,10 @@ def detectable(standard_error: Any, confidence_level: float, alternative: str) -
 
 
 def check_alpha_and_power(alpha: float, power: float) -> None:
-    """Raise ValueError unless 0 < alpha < power < 1."""
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
+    """Raise TypeError or ValueError unless 0 < alpha < power < 1."""
+    check_alpha(alpha)
+    if isinstance(power, bool) or not isinstance(power, Real):
+        raise TypeError(f"`power` is {power!r}; it must be a number")
     if not alpha < power < 1.0:
         raise ValueError(
             f"`power` is {power}; it must lie between `alpha`, {alpha}, and 1, such as 0.8"

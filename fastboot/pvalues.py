@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import sys
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -116,6 +117,15 @@ def pvalue(
     error = 0.0 if exact else math.sqrt(p * (1.0 - p) / n)
     least = min(1.0, max(fewest, sides * added / (n + added)))
     return PValue(p, n_extreme, error, least, alternative, rule)
+
+
+def check_alpha(alpha: object) -> float:
+    """Return the level of a test, or raise TypeError or ValueError."""
+    if isinstance(alpha, bool) or not isinstance(alpha, Real):
+        raise TypeError(f"`alpha` is {alpha!r}; it must be a number")
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
+    return float(alpha)
 
 
 def check_alternative(alternative: object) -> str:

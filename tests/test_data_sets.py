@@ -365,6 +365,9 @@ def test_replicability__refused() -> None:
     """Level and policy."""
     with pytest.raises(ValueError, match="`alpha` is 5; it must lie between 0 and 1"):
         replicability(DROR, alpha=5)
+    for alpha in ("x", None, True):
+        with pytest.raises(TypeError, match=f"`alpha` is {alpha!r}; it must be a number"):
+            replicability(DROR, alpha=alpha)  # type: ignore[arg-type] # as wrong
     with pytest.raises(ValueError, match="`nan_policy` is 'propagate', but a count has no NaN"):
         replicability(DROR, nan_policy="propagate")
 

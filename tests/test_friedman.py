@@ -191,6 +191,13 @@ def test_sources__names_of_pandas() -> None:
     assert places.systems == friedman_test(DEMSAR).systems == tuple(f"system {i}" for i in range(4))
 
 
+@pytest.mark.parametrize("name", ["nemenyi", "bonferroni_dunn"])
+def test_critical_values__another_level(name: str) -> None:
+    """Is checked as `alpha` is."""
+    with pytest.raises(TypeError, match="`alpha` is 'x'; it must be a number"):
+        getattr(friedman_test(SCORES), name)("x")
+
+
 def test_ties__of_decimals() -> None:
     """0.1 + 0.2 is 0.3: both share ranks on the first data set, and no other does."""
     scores = {"a": [0.1 + 0.2, 0.5], "b": [0.3, 0.5], "c": [0.2, 0.1]}
@@ -340,6 +347,8 @@ def test_signature() -> None:
         (ValueError, "`control` is 'x'; choose one of a, b", {"a": [1, 2], "b": [2, 1]},
          {"control": "x"}),
         (ValueError, "`alpha` is 0; it must lie", [[1, 2], [2, 1]], {"alpha": 0}),
+        (TypeError, "`alpha` is 'x'; it must be a number", [[1, 2], [2, 1]], {"alpha": "x"}),
+        (TypeError, "`alpha` is None; it must be a number", [[1, 2], [2, 1]], {"alpha": None}),
         (ValueError, "`nan_policy` is 'propagate', but ranks need all scores", [[1, 2], [2, 1]],
          {"nan_policy": "propagate"}),
         (ValueError, "`a` has 2 rows but `b` has 3", {"a": [1, 2], "b": [1, 2, 3]}, {}),

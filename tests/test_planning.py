@@ -670,6 +670,14 @@ PILOT: dict[str, Any] = {"pilot_a": [1, 0, 1], "pilot_b": [0, 0, 1]}
         (ValueError, "`pilot_a` has 1 NaN", {"n_items": 5, "pilot_a": [1, math.nan],
                                              "pilot_b": [1, 1]}),
         (ValueError, "`alpha` is 2", {"n_items": 5, "alpha": 2, **PILOT}),
+        (TypeError, "`alpha` is 'x'; it must be a number", {"n_items": 5, "alpha": "x", **PILOT}),
+        (TypeError, "`alpha` is True; it must be", {"n_items": 5, "alpha": True, **PILOT}),
+        (TypeError, "`effect` is 'x'; it must be a number", {"n_items": 5, "effect": "x", **PILOT}),
+        (TypeError, "`effect` is True; it must be", {"n_items": 5, "effect": True, **PILOT}),
+        (ValueError, "`effect` is nan; it must be finite",
+         {"n_items": 5, "effect": math.nan, **PILOT}),
+        (ValueError, "`effect` is -inf; it must be finite",
+         {"n_items": 5, "effect": -math.inf, **PILOT}),
     ],
 )  # fmt: skip
 def test_power__refused(error: type[Exception], message: str, options: dict[str, Any]) -> None:
@@ -686,3 +694,7 @@ def test_minimum_detectable_effect__refused() -> None:
         minimum_detectable_effect("1")
     with pytest.raises(ValueError, match=r"`power` is 0\.01; it must lie between `alpha`, 0\.05"):
         minimum_detectable_effect(1.0, power=0.01)
+    for name in ("alpha", "power"):
+        for value in ("x", None, False):
+            with pytest.raises(TypeError, match=f"`{name}` is {value!r}; it must be a number"):
+                minimum_detectable_effect(1.0, **{name: value})  # type: ignore[arg-type] # as wrong

@@ -15,7 +15,7 @@ from fastboot.columns import Column, load
 from fastboot.columns import names as names_of
 from fastboot.plain import array_of
 from fastboot.precision import digits_of, epsilon_of
-from fastboot.pvalues import LEAST_PVALUE
+from fastboot.pvalues import LEAST_PVALUE, check_alpha
 from fastboot.rendering import count, made_by, short, shown_pvalue, signature_line, to_json
 from fastboot.tabular import Tabular
 
@@ -106,7 +106,7 @@ class FriedmanResult(Tabular):
         """
         from scipy.stats import studentized_range
 
-        level = self.alpha if alpha is None else _check_alpha(alpha)
+        level = self.alpha if alpha is None else check_alpha(alpha)
         quantile = studentized_range.isf(level, self.n_systems, np.inf) / math.sqrt(2.0)
         return float(quantile) * self.standard_error
 
@@ -117,7 +117,7 @@ class FriedmanResult(Tabular):
         """
         from scipy.special import ndtri
 
-        level = self.alpha if alpha is None else _check_alpha(alpha)
+        level = self.alpha if alpha is None else check_alpha(alpha)
         return -float(ndtri(level / (2.0 * (self.n_systems - 1)))) * self.standard_error
 
     def pvalues(self) -> Floats:
@@ -340,7 +340,7 @@ def friedman_test(
     names, columns, data = _columns(scores, data)
     if control is not None and control not in names:
         raise ValueError(f"`control` is {control!r}; choose one of {', '.join(names)}")
-    _check_alpha(alpha)
+    alpha = check_alpha(alpha)
     rows = load(columns, data, nan_policy)
     table = [np.asarray(column) for column in rows.columns]
     n, k = rows.n_rows, len(table)
@@ -376,7 +376,7 @@ def friedman_test(
         control=control,
         higher_is_better=bool(higher_is_better),
         correct_ties=bool(correct_ties),
-        alpha=float(alpha),
+        alpha=alpha,
         asked=(("scores", words(list(names) if _is_table(scores) else scores)),),
     )
 
@@ -460,12 +460,6 @@ def _columns(scores: Any, data: object) -> tuple[tuple[str, ...], list[Column], 
     if twice is not None:
         raise ValueError(f"`scores` has {twice!r} twice; give every system a name of its own")
     return names, [Column(source, argument=name) for name, source in named], data
-
-
-def _check_alpha(alpha: float) -> float:
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
-    return alpha
 
 
 def _closed(array: Floats) -> Floats:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fastboot.calls import words
 from fastboot.plain import numbers_of
-from fastboot.pvalues import LEAST_PVALUE
+from fastboot.pvalues import LEAST_PVALUE, check_alpha
 from fastboot.rendering import count, made_by, short, shown_pvalue
 from fastboot.reports import Report
 
@@ -361,7 +361,7 @@ def replicability(
     Raises
     ------
     TypeError
-        What is no p-value.
+        What is no p-value, or alpha is no number.
     ValueError
         A p-value or alpha is out of range, results test different alternatives, or a word is
         unknown.
@@ -381,8 +381,7 @@ def replicability(
         raise ValueError(f"`method` is {method!r}; choose one of {', '.join(_COUNTS)}")
     if nan_policy == "propagate":
         raise ValueError("`nan_policy` is 'propagate', but a count has no NaN; choose 'omit'")
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
+    alpha = check_alpha(alpha)
     names, given, _ = _read(pvalues)
     kept = _kept(names, given, nan_policy)
     names, given = tuple(compress(names, kept)), _closed(given[kept])
@@ -407,7 +406,7 @@ def replicability(
         pvalues=given,
         holm=_closed(holm),
         partial_conjunction=_closed(conjunction),
-        alpha=float(alpha),
+        alpha=alpha,
         method=method,
         n_dropped=int(np.count_nonzero(~kept)),
     )

@@ -21,11 +21,12 @@ from fastboot.columns import Column, Keys, Source, load
 from fastboot.jackknife import relative_rounding
 from fastboot.paired import paired_bootstrap
 from fastboot.paths import BOOTSTRAP_PATHS
-from fastboot.power_formulas import check_alpha_and_power, tail_of
+from fastboot.power_formulas import tail_of
 from fastboot.precision import reach
-from fastboot.pvalues import check_alternative
+from fastboot.pvalues import check_alpha, check_alternative
 from fastboot.randomization import approximate_randomization
 from fastboot.rendering import count, short, sided
+from fastboot.sizing.plan_questions import number
 from fastboot.sizing.plans import Power
 from fastboot.statistics import ratio
 from fastboot.statistics.additive import Additive
@@ -102,7 +103,8 @@ def pilot_power(
     if test not in TESTS:
         raise ValueError(f"`test` is {test!r}; choose one of {', '.join(TESTS)}")
     check_alternative(alternative)
-    check_alpha_and_power(alpha, (1.0 + alpha) / 2.0)
+    alpha = check_alpha(alpha)
+    effect = None if effect is None else number("effect", effect)
     run = check_run(
         _DEFAULT[test] if n_resamples is None else n_resamples,
         rng, None, BOOTSTRAP_PATHS, n_threads, None,
@@ -149,7 +151,7 @@ def pilot_power(
         n_units=n_pilot,
         n_dropped=rows.n_dropped,
         inputs={
-            "effect": observed if effect is None else float(effect),
+            "effect": observed if effect is None else effect,
             "alpha": alpha,
             "alternative": alternative,
             "test": test,
