@@ -15,7 +15,13 @@ ANALYTIC_METHODS = (*analytic.PROPORTION_METHODS, "normal", "t", "cr0", "cr1")
 
 @dataclass(frozen=True)
 class Known:
-    """What formulas take of a result, see :class:`fastboot.results.Result`."""
+    """What formulas take of a result, see :class:`fastboot.results.Result`.
+
+    Attributes
+    ----------
+    apart
+        Why resamples spread otherwise than the formula says; empty where they do not.
+    """
 
     statistic: str
     estimate: float
@@ -23,6 +29,7 @@ class Known:
     n_successes: int | None
     errors: ClusterErrors | None
     grouped: bool
+    apart: str = ""
 
     @property
     def usual(self) -> str:
@@ -75,6 +82,13 @@ def formula_interval(
             "independent; read interval() instead"
         )
     if word in {"normal", "cr0"}:
+        if known.apart:
+            raise ValueError(
+                f"`method` is {word!r}, but its error is not the one that these resamples tend to: "
+                f'{known.apart}; read interval(method="normal") for theirs, or choose '
+                f"{'cr1' if known.grouped else 't'}, which is about the sample whatever resamples "
+                "it"
+            )
         found = analytic.normal_interval(
             known.estimate, errors.cr0, confidence_level=confidence_level, alternative=alternative
         )

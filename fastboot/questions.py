@@ -281,6 +281,7 @@ class _Named(NamedTuple):
         accelerations = answer.acceleration
         always = (*self.sample.remarks, *design.remarks)
         said = answer.remarks or ("",) * n_values
+        apart = answer.apart or ("",) * n_values
 
         def fields(value: int, cell: int) -> dict[str, Any]:
             found: dict[str, Any] = {
@@ -288,6 +289,7 @@ class _Named(NamedTuple):
                 "asked": asked[value][cell],
                 "estimate": float(answer.estimates[value, cell]),
                 "acceleration": None,
+                "spread_apart": apart[value],
                 "n_successes": None,
                 "rounding": float(answer.rounding[value, cell]),
                 "n_rows": int(answer.n_rows[cell]),

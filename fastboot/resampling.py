@@ -28,8 +28,9 @@ from fastboot.keeping import facts_of, kept
 from fastboot.measures import MeasureRows, RowsOfCells, evaluator
 from fastboot.observation import observed, rows_of, units_of
 from fastboot.paths import Replicates, Run, weigh
+from fastboot.rendering import count
 from fastboot.sample import Sample
-from fastboot.scaling import check_drawn
+from fastboot.scaling import check_drawn, counted_rows
 from fastboot.scanned_draws import draw_sample
 from fastboot.scanned_sample import ScannedSample
 from fastboot.statistics.additive import Ratio
@@ -91,6 +92,8 @@ class Answer:
         Standard errors of the replicates, of their shape; None where not asked for.
     proportions
         Shape (n_values,): whether a value is the share of rows that succeed, drawn independently.
+    apart
+        For each value why its replicates spread otherwise than `errors` say, in words; none at all.
     """
 
     estimates: Floats
@@ -106,6 +109,7 @@ class Answer:
     errors: LinearErrors | None = None
     replicate_errors: Floats | None = None
     proportions: NDArray[np.bool_] | None = None
+    apart: tuple[str, ...] = ()
 
     @property
     def acceleration(self) -> Floats | None:
@@ -223,6 +227,7 @@ def resample(
         ),
         replicate_errors=errors,
         proportions=_proportions(questions, sample),
+        apart=() if method is None else _apart(questions, sample, layout),
     )  # fmt: skip
 
 
@@ -446,6 +451,24 @@ def _linear_errors(
         units = units_of(target, arrangement.whole, drawn_vary=False)
     assert units is not None
     return linear_errors(target, units) if wanted or is_cheap(units) else None
+
+
+def _apart(questions: Sequence[Question], sample: Sample, layout: Layout) -> tuple[str, ...]:
+    """Return for each value why replicates spread otherwise than by first-order formulas."""
+    design, reason = sample.design, ""
+    n_values = sum(question.a.n_values for question in questions)
+    if design.levels == "nested":
+        reason = 'levels="nested" adds the spread inside groups to that between them'
+    elif design.n_drawn not in {None, layout.n_units}:
+        reason = f"each resample has {design.n_drawn:,} of {count(layout.n_units, design.unit)}"
+    elif design.scheme == "poisson":
+        return tuple(
+            f'with scheme="poisson" resamples vary in size, and {question.name} with it' if own
+            else ""
+            for question in questions
+            for own in counted_rows(question, sample)
+        )  # fmt: skip
+    return (reason,) * n_values if reason else ()
 
 
 def _proportions(questions: Sequence[Question], sample: Sample) -> NDArray[np.bool_]:

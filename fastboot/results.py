@@ -76,6 +76,9 @@ class Result(Tabular):
     analytic_errors
         Standard errors from formulas, to first order, of the units as clusters; None where there
         are none (functions of few sums have them, in designs whose units are independent).
+    spread_apart
+        Why infinitely many resamples do not spread as `analytic_errors.cr0` says, in words; empty
+        where they do, or there is no formula.
     n_successes
         Rows that succeed, where the statistic is the share of successes in independent rows: no
         groups, strata or weights. Else None.
@@ -114,6 +117,7 @@ class Result(Tabular):
     elapsed: float
     replicate_standard_errors: NDArray[np.float64] | None = None
     analytic_errors: ClusterErrors | None = None
+    spread_apart: str = ""
     n_successes: int | None = None
     variance_components: Components | None = None
     design: str = ""
@@ -287,10 +291,13 @@ class Result(Tabular):
         method
             "wilson" or "clopper-pearson": for the share of successes in independent rows
             (:func:`fastboot.analytic.proportion_interval`). "normal" or "cr0": estimate -+ normal
-            quantile x the error that infinitely many resamples tend to. "t" or "cr1": estimate -+ t
-            quantile of n_units - n_strata degrees of freedom x the error with n / (n - 1) under the
-            root; with groups the cluster-robust interval (Liang and Zeger 1986), for a mean of rows
-            Student's. None takes "wilson" for a proportion, "cr1" with groups, else "t".
+            quantile x the error that infinitely many resamples tend to; not where these spread
+            otherwise: with ``levels="nested"``, another `n_drawn`, or ``scheme="poisson"`` and a
+            statistic that grows with the rows. "t" or "cr1": estimate -+ t quantile of n_units -
+            n_strata degrees of freedom x the error with n / (n - 1) under the root, which is that
+            of the sample whatever resamples it; with groups the cluster-robust interval (Liang and
+            Zeger 1986), for a mean of rows Student's. None takes "wilson" for a proportion, "cr1"
+            with groups, else "t".
         confidence_level, alternative
             As in :func:`fastboot.bootstrap`; None keeps the one asked for.
 
@@ -312,7 +319,7 @@ class Result(Tabular):
             method,
             Known(
                 self.statistic, self.estimate, self.n_rows, self.n_successes, self.analytic_errors,
-                grouped=self.unit == "group",
+                grouped=self.unit == "group", apart=self.spread_apart,
             ),
             confidence_level=level,
             alternative=sides,

@@ -23,7 +23,7 @@ from fastboot.statistics.bound import Bound, weighed
 from fastboot.statistics.estimand import Question
 from fastboot.units import one_part
 
-__all__ = ["check_drawn", "degrees", "remark_on_weights"]
+__all__ = ["check_drawn", "counted_rows", "degrees", "remark_on_weights"]
 
 Floats = NDArray[np.float64]
 
@@ -97,6 +97,18 @@ def degrees(bound: Bound, sample: Sample) -> Floats:
     with np.errstate(all="ignore"):
         found: Floats = np.log2(twice / once)
     return np.where(np.isfinite(found), found, np.nan)
+
+
+def counted_rows(question: Question, sample: Sample) -> NDArray[np.bool_]:
+    """Tell which values vary with the number of rows alone, shape (n_values,).
+
+    Of functions of sums; others are not asked.
+    """
+    found = np.zeros(question.a.n_values, bool)
+    for bound in question.bounds:
+        if isinstance(bound.statistic, Additive):
+            found |= np.abs(degrees(bound, sample)) > _NEAR
+    return found
 
 
 def remark_on_weights(bound: Bound, sample: Sample) -> str:

@@ -301,6 +301,7 @@ def _answer(
         remarks=tuple(map(_sentence, of_a.remarks, of_b.remarks)),
         errors=_both(operator.sub, of_a.errors, of_b.errors),
         replicate_errors=_both(np.hypot, of_a.replicate_errors, of_b.replicate_errors),
+        apart=tuple(x or y for x, y in zip(of_a.apart, of_b.apart, strict=True)),
     )
     own = {
         f"{name}_{side}": np.broadcast_to(getattr(one, name), of_a.estimates.shape)

@@ -285,3 +285,78 @@ def test_missing() -> None:
     result = bootstrap([0.0, math.nan], nan_policy="propagate")
     assert result.analytic_errors is None
     assert result.n_successes is None
+
+
+# Resamples that spread otherwise
+
+WIDE = np.random.default_rng(6).lognormal(size=200)
+BLOCKS = np.arange(200) // 20
+APART: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "nested": (
+        fb.mean(WIDE), {"groups": BLOCKS, "levels": "nested"},
+        'levels="nested" adds the spread inside groups to that between them',
+    ),
+    "fewer": (fb.mean(WIDE), {"n_drawn": 50}, "each resample has 50 of 200 rows"),
+    "fewer groups": (
+        fb.mean(WIDE), {"n_drawn": 5, "groups": BLOCKS}, "each resample has 5 of 10 groups",
+    ),
+    "poisson": (
+        fb.total(WIDE), {"scheme": "poisson"},
+        'with scheme="poisson" resamples vary in size, and total with it',
+    ),
+    "a count": (
+        fb.combine(lambda total: np.sqrt(np.abs(total)), fb.total(WIDE), name="root"),
+        {"scheme": "poisson"}, 'with scheme="poisson" resamples vary in size, and root with it',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", APART)
+def test_apart(name: str) -> None:
+    """Where resamples spread otherwise, the formula of their spread is refused; t is not."""
+    statistic, options, reason = APART[name]
+    result = fb.bootstrap(statistic, n_resamples=2_000, rng=0, **options)
+    assert result.spread_apart == reason
+    error = result.standard_error / result.analytic_errors.cr0
+    assert not 0.9 < error < 1.1
+    usual = "cr1" if "groups" in options else "t"
+    for method in ("normal", "cr0"):
+        message = (
+            f"`method` is '{method}', but its error is not the one that these resamples tend to: "
+            f'{reason}; read interval(method="normal") for theirs, or choose {usual}, which is '
+            "about the sample whatever resamples it"
+        )
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            result.analytic_interval(method)
+    assert result.analytic_interval() == result.analytic_interval(usual)
+
+
+@pytest.mark.parametrize(
+    "statistic,options",
+    [
+        (fb.mean(WIDE), {"scheme": "poisson"}),
+        (fb.ratio(WIDE, WIDE + 1), {"scheme": "poisson", "groups": BLOCKS}),
+        (fb.std(WIDE, ddof=1), {"scheme": "poisson"}),
+        (fb.total(WIDE), {"scheme": "bayesian"}),
+        (fb.total(WIDE), {}),
+        (fb.mean(WIDE), {"n_drawn": 200}),
+        (fb.total(WIDE), {"groups": BLOCKS, "n_drawn": 10}),
+    ],
+)
+def test_apart__not(statistic: Any, options: dict[str, Any]) -> None:
+    """Elsewhere it is what the resamples tend to."""
+    result = fb.bootstrap(statistic, n_resamples=4_000, rng=0, **options)
+    assert result.spread_apart == ""
+    error = (result.analytic_interval("normal").high - result.estimate) / 1.959963984540054
+    assert result.standard_error == pytest.approx(error, rel=0.1)
+
+
+def test_apart__two_samples() -> None:
+    """So of the difference of two samples, and of several values each."""
+    options: dict[str, Any] = {"scheme": "poisson", "n_resamples": 99, "rng": 0}
+    a = {"mean": fb.mean(WIDE), "total": fb.total(WIDE)}
+    b = {"mean": fb.mean(WIDE[:90]), "total": fb.total(WIDE[:90])}
+    for table in (fb.unpaired_bootstrap(a, b, **options), fb.paired_bootstrap(a, a, **options)):
+        assert table["mean"].analytic_interval("cr0").method == "cr0"
+        with pytest.raises(ValueError, match="resamples vary in size, and total with it"):
+            table["total"].analytic_interval("cr0")
