@@ -17,6 +17,7 @@ from fastboot.rendering import count
 from fastboot.sample import Sample, factors_of, of_drawn
 from fastboot.statistics.base import Statistic
 from fastboot.statistics.bound import bound
+from fastboot.statistics.macro import check_groups_of_both
 from fastboot.swapping import joined
 from fastboot.taking import rows_that_count
 
@@ -210,7 +211,8 @@ def pool(
     Raises
     ------
     TypeError, ValueError, FileNotFoundError
-        See :func:`fastboot.columns.load`; or a slice has rows of one sample only.
+        See :func:`fastboot.columns.load`; or a slice, or a group of a macro average, has rows of
+        one sample only.
     """
     designs = Both(*(_LabelledStrata(**vars(design)) for design in designs))
     wanted = [
@@ -244,6 +246,8 @@ def pool(
     own_statistics, columns = of_drawn(
         statistics[0], columns, design, keys, slices, factors, samples=side
     )
+    for statistic, own in zip(own_statistics, columns, strict=True):
+        check_groups_of_both(statistic, own, side)
     bounds = [
         bound(statistic, own, [own], n_rows, factors=factors, may_be_nan=nan_policy == "propagate")
         for statistic, own in zip(own_statistics, columns, strict=True)

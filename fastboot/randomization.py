@@ -101,7 +101,8 @@ def approximate_randomization(
     system. Each unit is swapped with probability 1/2, on its own (Fisher 1935; Noreen 1989; Yeh
     2000); the p-value counts the differences at least as extreme as the observed one. Where all
     2**n swaps of the n units that differ are at most `n_resamples`, all are enumerated and the
-    p-value is exact.
+    p-value is exact. Where none differs there is nothing to swap: p is 1, and so it says (path
+    "constant").
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 ============= ====================================================================================
 path          taken when
 ============= ====================================================================================
-"constant"    no term varies: every relabelling is the sample
+"constant"    no term varies: every relabelling is the sample; and they are not enumerated
 "enumeration" the product of C(units, units of a) over the strata is at most n_resamples: all
               relabellings, exactly
 "collapse"    the units of a stratum are few classes: how many of each get label a
@@ -167,11 +167,13 @@ def _relabelled(
             change, units, measure, sampler, layout.n_cells, sample.n_rows, n_chosen, counted
         )
 
+    ways = _ways(layout.sizes, n_first)
+    enumerated = layout.n_cells == 1 and _enumerates(n_relabellings[0], run)
     if not whole.weighted and (units is None or units.n_sums == 0):
         one = weighed(sampler, 1).values
-        return Replicates(np.repeat(one, run.n_resamples, axis=2), "constant")
-    if layout.n_cells == 1 and _enumerates(n_relabellings[0], run):
-        ways = _ways(layout.sizes, n_first)
+        n, path = (math.prod(ways), "enumeration") if enumerated else (run.n_resamples, "constant")
+        return Replicates(np.repeat(one, n, axis=2), path)
+    if enumerated:
         return weighed(AllLabels(layout, n_first, ways), math.prod(ways))
     if whole.weighted and run.path in {"collapse", "sums"}:
         name = whole.weighted[0].statistic.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +107,19 @@ class PermutationResult(_OfTwoSamples, NullComparison):
     balanced: bool
 
     _procedure = "permutation_test"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Plain sentences that a reader of the numbers should know."""
+        undefined = [side for side in "ab" if math.isnan(getattr(self, f"estimate_{side}"))]
+        if not undefined or not self._defined.size:
+            return super().notes
+        sentence = (
+            f"sample {' and sample '.join(undefined)} as given is undefined (0 / 0), but not all "
+            "relabelled ones: both samples are measured over the classes of both, and one that a "
+            "sample lacks may have no value there"
+        )
+        return (*super().notes, sentence)
 
     def _unshown(self) -> str:
         # One beside several has a spread: labels are exchanged, so it is that of all.

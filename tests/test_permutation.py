@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -520,9 +521,49 @@ def test_missing__policies() -> None:
 
 def test_constant__one() -> None:
     """Samples of one value do not differ."""
-    result = permutation_test([3.0, 3.0], [3.0], n_resamples=7)
-    assert (result.path, result.pvalue, result.n_resamples) == ("constant", 1.0, 7)
+    result = permutation_test([3.0, 3.0], [3.0], n_resamples=2)
+    assert (result.path, result.pvalue, result.n_resamples) == ("constant", 1.0, 2)
     assert result.degenerate
+
+
+def test_constant__enumerated() -> None:
+    """All relabellings are listed where they are few, though nothing varies."""
+    result = permutation_test([1.0, 1.0, 1.0], [1.0, 1.0], n_resamples=10)
+    assert (result.path, result.pvalue, result.n_resamples) == ("enumeration", 1.0, 10)
+    assert result.degenerate
+    assert "all 10 relabellings" in result.summary()
+
+
+@pytest.mark.parametrize("statistic", [fb.mean, fb.median])
+def test_macro__groups_of_one_sample(statistic: Any) -> None:
+    """A group that one sample lacks is refused by name: it has no value by the other's measure."""
+    a = statistic([1.0, 2.0, 4.0, 3.0]), ["u", "v"] * 2
+    b = statistic([2.0, 5.0, 1.0, 0.0, 2.0, 2.0]), ["u", "v", "w"] * 2
+    message = (
+        r"^`{}` has no row of 1 group of macro\({}\), \['w'\], over which relabelled rows are "
+        r"averaged; leave these rows out of `{}`, give macro skip_undefined=True, or use unpaired"
+    )
+    for (one, by), (two, by_two), names in ((a, b, "ab"), (b, a, "ba")):
+        absent, other = ("a", "b") if names == "ab" else ("b", "a")
+        pattern = message.format(absent, one.name, other)
+        with pytest.raises(ValueError, match=pattern):
+            permutation_test(fb.macro(one, by=by), fb.macro(two, by=by_two))
+    skipping = [fb.macro(one, by=by, skip_undefined=True) for one, by in (a, b)]
+    result = permutation_test(*skipping, rng=0, n_resamples=99)
+    each = [fb.macro(one, by=by) for one, by in (a, b)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some resamples lack a group
+        assert result.estimate == fb.unpaired_bootstrap(*each, rng=0, n_resamples=99).estimate
+
+
+def test_estimate__undefined_by_the_classes_of_both() -> None:
+    """A sample that lacks a class of the other's has a note that says so."""
+    a = fb.f_score([0, 1, 1, 0], [0, 1, 0, 0], average="macro")
+    b = fb.f_score([0, 1, 2, 0], [0, 1, 2, 2], average="macro")
+    with pytest.warns(RuntimeWarning, match="undefined in"):
+        result = permutation_test(a, b, rng=0)
+    assert math.isnan(result.estimate_a)
+    assert result.notes[-1].startswith("sample a as given is undefined (0 / 0), but not all relab")
 
 
 def test_one_row_each() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from reprlib import repr as shortened
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 
 from fastboot.calls import recorded
 from fastboot.columns import Column, Labels, Source
+from fastboot.rendering import count
 from fastboot.statistics.additive import Additive, AdditiveVector, Tally, Term
 from fastboot.statistics.base import Statistic, Vector
 from fastboot.statistics.checks import check_returned
 from fastboot.statistics.copies import Drawn, shares
 from fastboot.statistics.weighted import Weighted
 
-__all__ = ["macro"]
+__all__ = ["check_groups_of_both", "macro"]
 
 Floats = NDArray[np.float64]
 
@@ -65,6 +67,15 @@ class _Macro(Statistic):
         if self._whole:
             return columns[:-2], columns[-2], columns[-1]
         return columns[:-1], columns[-1], None
+
+    @property
+    def needs_all_groups(self) -> bool:
+        """Whether the mean is undefined where a group has no row."""
+        return not (self._whole or self._skip)
+
+    def groups_of(self, columns: Sequence[Any]) -> Labels:
+        """Return the groups among the columns."""
+        return self._split(columns)[1]
 
     def _mean(self, values: Floats, drawn: Floats, axis: int) -> Floats:
         """Mean over the groups, or over their copies in the resample.
@@ -148,6 +159,40 @@ class _WeightedMacro(_Macro, Weighted):
         return self._mean(by_group, drawn, 0)
 
 
+def check_groups_of_both(
+    statistic: Statistic, columns: Sequence[Any], side: NDArray[np.int64]
+) -> None:
+    """Refuse a mean over groups of which one of two pooled samples has no row.
+
+    Relabelled rows are averaged over the groups of both, by which such a sample is undefined.
+
+    Parameters
+    ----------
+    statistic, columns
+        After `of_drawn`.
+    side
+        Sample of each row, 0 or 1, shape (n_rows,).
+
+    Raises
+    ------
+    ValueError
+        One of them lacks a group that the other has.
+    """
+    if not isinstance(statistic, _Macro) or not statistic.needs_all_groups:
+        return
+    groups = statistic.groups_of(columns)
+    of_a, of_b = (set(np.unique(groups.codes[side == one]).tolist()) for one in (0, 1))
+    for name, other, missed in (("a", "b", of_b - of_a), ("b", "a", of_a - of_b)):
+        if missed:
+            shown = shortened([groups.values[code] for code in sorted(missed)])
+            raise ValueError(
+                f"`{name}` has no row of {count(len(missed), 'group')} of {statistic.name}, "
+                f"{shown}, over which relabelled rows are averaged; leave these rows out of "
+                f"`{other}`, give macro skip_undefined=True, or use unpaired_bootstrap, where each "
+                "sample has groups of its own"
+            )
+
+
 def _by_group(term: Term, groups: Labels) -> Tally:
     n_groups = len(groups.values)
     if not isinstance(term, Tally):
@@ -196,7 +241,8 @@ def macro(statistic: Statistic, by: Source, *, skip_undefined: bool = False) -> 
     TypeError
         `statistic` is none, or `skip_undefined` is not True or False.
     ValueError
-        When run: groups are drawn whole, but some have rows in more slices than others.
+        When run: groups are drawn whole, but some have rows in more slices than others; or one
+        sample of a permutation test has no row of a group, and `skip_undefined` is False.
 
     Examples
     --------
