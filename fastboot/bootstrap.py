@@ -154,10 +154,11 @@ def bootstrap(
     method
         "percentile"; "basic" (reflected); "normal" (estimate +- normal quantile x standard error);
         "bca" (bias-corrected and accelerated, Efron 1987, with leave-one-unit-out acceleration and
-        mid-rank bias correction; percentile, with a note, where it is undefined); "studentized"
-        (bootstrap-t, for functions of up to 15 sums: the replicate's distance from the estimate is
-        measured in standard errors of its own, so the interval is about the sample whatever
-        `n_drawn`).
+        mid-rank bias correction; percentile, with a note, where it is undefined; not for crossed
+        levels and blocks, which have no units to leave out one at a time); "studentized"
+        (bootstrap-t, for plain draws of rows or groups and functions of up to 15 sums: the
+        replicate's distance from the estimate is measured in standard errors of its own, so the
+        interval is about the sample whatever `n_drawn`).
     alternative
         "two-sided"; "greater" or "less" give a one-sided interval: [low, inf) or (-inf, high].
     rng

@@ -30,7 +30,7 @@ from fastboot.weights import (
     keys_of,
 )
 
-__all__ = ["BLOCKS", "LEVELS", "SCHEMES", "Arrangement", "Design", "Slices"]
+__all__ = ["BLOCKS", "LEVELS", "SCHEMES", "Arrangement", "Design", "Slices", "check_bca"]
 
 Integers = NDArray[np.int64]
 
@@ -284,6 +284,27 @@ class Design:
         if self.scheme == "bayesian":
             return Exponential(layout, seed)
         return Blocks(layout, seed, self.scheme, block_length)
+
+
+def check_bca(levels: str | None, scheme: str | None) -> None:
+    """Refuse BCa intervals in designs without units that can be left out one at a time.
+
+    Raises
+    ------
+    ValueError
+        Levels are crossed, or blocks are drawn.
+    """
+    if levels == "crossed":
+        raise ValueError(
+            'method="bca" and levels="crossed": BCa is not defined for crossed levels, where a row '
+            "belongs to two units; choose another method, such as percentile"
+        )
+    if scheme in BLOCKS:
+        raise ValueError(
+            f'method="bca" and scheme={scheme!r}: BCa is not defined for blocks, as rows that '
+            "depend on each other cannot be left out one at a time; choose another method, such as "
+            "percentile"
+        )
 
 
 def _words_of(sources: Sequence[Source]) -> str | None:

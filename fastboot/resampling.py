@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastboot.block_draws import Found
 from fastboot.block_length import block_length
 from fastboot.components import Components, components
-from fastboot.designs import Arrangement, Design, Slices, crossed_sampler
+from fastboot.designs import Arrangement, Design, Slices, check_bca, crossed_sampler
 from fastboot.executors import by_ranges, plain_replicates
 from fastboot.jackknife import (
     Influence,
@@ -185,6 +185,8 @@ def resample(
     studentized = method == "studentized" and units is not None
     if method == "studentized":
         check_studentized(questions, design)
+    if method == "bca":
+        check_bca(design.levels, design.scheme)
     check_drawn(questions, sample, layout.n_units)
 
     def keep(draw: Draw, name: str = "total" if cells is None else "slices") -> Replicates:

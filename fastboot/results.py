@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fastboot import analytic, intervals, pvalues
 from fastboot.analytic import ClusterErrors
 from fastboot.components import Components
+from fastboot.designs import check_bca
 from fastboot.extension import Again, Sets, extended, joined
 from fastboot.formula_intervals import Known, formula_interval
 from fastboot.intervals import ConfidenceInterval
@@ -204,7 +205,8 @@ class Result(Tabular):
         Raises
         ------
         ValueError
-            The level is not between 0 and 1, or the word is unknown.
+            The level is not between 0 and 1, the word is unknown, or the design has no BCa
+            interval: crossed levels, and blocks.
 
         Examples
         --------
@@ -216,6 +218,9 @@ class Result(Tabular):
         level, sides = self._level_and_sides(confidence_level, alternative)
         word = intervals.check_method(self.method if method is None else method)
         note = ""
+        if word == "bca":
+            options = dict(self.asked)
+            check_bca(options.get("levels"), options.get("scheme"))
         if word == "studentized" and not math.isnan(self.estimate):
             errors, own = self.analytic_errors, self.replicate_standard_errors
             if errors is not None and own is not None:

@@ -441,3 +441,67 @@ def test_randomization__slices_that_do_not_differ(n_differing: int) -> None:
     for key in ("en", "fi"):
         assert found[key].replicates.tolist() == [0.0] * 50
         assert found[key].pvalue == 1.0
+
+
+# BCa where no unit can be left out alone
+
+NO_BCA: dict[str, tuple[dict[str, Any], str]] = {
+    "crossed": (
+        {"groups": ["lang", "user"], "levels": "crossed"},
+        (
+            'method="bca" and levels="crossed": BCa is not defined for crossed levels, where a row '
+            "belongs to two units; choose another method, such as percentile"
+        ),
+    ),
+    **{
+        scheme: (
+            {"scheme": scheme, "block_length": 2},
+            (
+                f'method="bca" and scheme={scheme!r}: BCa is not defined for blocks, as rows that '
+                "depend on each other cannot be left out one at a time; choose another method, "
+                "such as percentile"
+            ),
+        )
+        for scheme in ("moving", "circular", "stationary")
+    },
+}
+
+
+@pytest.mark.usefixtures("_no_work")
+@pytest.mark.parametrize("statistic", [fb.mean, fb.median])
+@pytest.mark.parametrize("design", NO_BCA)
+def test_bca(statistic: Any, design: str) -> None:
+    """It is refused where it is not defined, by every procedure, before any resampling."""
+    options, message = NO_BCA[design]
+    asked = statistic("score")
+    for call in (
+        lambda: fb.bootstrap(asked, data=TABLE, method="bca", **options, **RUN),
+        lambda: fb.paired_bootstrap(asked, asked, data=TABLE, method="bca", **options, **RUN),
+        lambda: fb.unpaired_bootstrap(asked, asked, data=TABLE, method="bca", **options, **RUN),
+    ):
+        assert refusal(call) == (ValueError, message)
+
+
+@pytest.mark.parametrize("design", NO_BCA)
+def test_bca__of_a_result(design: str) -> None:
+    """Nor can it be read off a result; the other intervals can."""
+    options, message = NO_BCA[design]
+    result = fb.bootstrap(fb.mean("score"), data=TABLE, **options, **RUN)
+    assert refusal(lambda: result.interval(method="bca")) == (ValueError, message)
+    assert result.interval(method="basic").method == "basic"
+    assert not any("BCa" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"scheme": "poisson"}, {"scheme": "bayesian"}, {"groups": "lang", "levels": "nested"},
+        {"strata": "user"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bca__there(options: dict[str, Any]) -> None:
+    """Other designs have one."""
+    scores = {"score": [1.0, 2.0, 3.0, 4.0, 5.0, 9.0]}
+    result = fb.bootstrap("score", data=TABLE | scores, method="bca", **options, **RUN)
+    assert result.confidence_interval.method == "bca"
