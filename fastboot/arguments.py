@@ -40,12 +40,17 @@ def check_run(
     n_threads: Any,
     progress: Any,
     executor: Any = None,
+    *,
+    fewest: int = 1,
 ) -> Run:
-    """Return how to run, or raise TypeError or ValueError naming the argument."""
+    """Return how to run, or raise TypeError or ValueError naming the argument.
+
+    fewest : resamples, 0 where there may be none
+    """
     if path is not None and path not in paths:
         raise ValueError(f"`path` is {path!r}; choose one of {', '.join(paths)}, or None")
     return Run(
-        n_resamples=_whole("n_resamples", n_resamples, _MOST_RESAMPLES),
+        n_resamples=_whole("n_resamples", n_resamples, _MOST_RESAMPLES, fewest),
         seed=check_rng(rng),
         path=path,
         n_threads=(
@@ -58,12 +63,12 @@ def check_run(
     )
 
 
-def _whole(argument: str, value: Any, most: int) -> int:
+def _whole(argument: str, value: Any, most: int, least: int = 1) -> int:
     if not _is_whole(value):
         raise TypeError(f"`{argument}` is {value!r}; it must be a whole number")
     number = operator.index(value)
-    if not 1 <= number <= most:
-        raise ValueError(f"`{argument}` is {number:,}; it must lie between 1 and {most:,}")
+    if not least <= number <= most:
+        raise ValueError(f"`{argument}` is {number:,}; it must lie between {least} and {most:,}")
     return number
 
 

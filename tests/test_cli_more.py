@@ -539,6 +539,27 @@ def test_ttest__degenerate(run: Callable[..., Done], path: Path) -> None:
     assert "note: degenerate: all differences are equal" in done.out
 
 
+def test_ttest__says_nothing(run: Callable[..., Done], tmp_path: Path) -> None:
+    """Of equal differences the bootstrap beside the test has no p-value, as in the summary."""
+    table = tmp_path / "equal.csv"
+    table.write_text("x,y\n2,1\n3,2\n5,4\n")
+    done = run("ttest", table, "--a", "x", "--b", "y", "--resamples", 99)
+    result = paired_t_test("x", "y", data=str(table), n_resamples=99)
+
+    assert "paired bootstrap says nothing" in result.summary()
+    assert "p value, bootstrap says nothing" in words_of(done.out).replace("-", " ")
+    assert "0.01" not in done.out
+
+
+def test_ttest__a_number_of_resamples_that_cannot_be(run: Callable[..., Done], path: Path) -> None:
+    """0 can."""
+    done = run("ttest", path, "--a", "near", "--b", "far", "--resamples", -1)
+
+    assert done == Done(
+        2, "", "fastboot: --resamples is -1; it must lie between 0 and 4,294,967,296\n"
+    )
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_ttest__fits(run: Callable[..., Done], path: Path, width: int) -> None:
     """No line is wider than the terminal."""

@@ -261,7 +261,10 @@ def test_paired_t_test__batches_with_missing_values(
     whole = paired_t_test("a", "b", data=columns, nan_policy="omit", n_resamples=0)
     assert (4, 2) == (found.n_rows, found.n_dropped)
     assert whole.t == pytest.approx(found.t, rel=1e-14)
-    assert ("2 rows were dropped for a missing value",) == found.notes
+    assert found.notes == (
+        "2 rows were dropped for a missing value",
+        "only 4 rows: intervals and p-values from so few units are rough",
+    )
     columns["document"] = ["x", "y", "z", "z", "x", "y"]  # nothing is left of z
     parquet.write_table(pa.table(columns), path)
     options: dict[str, Any] = {"groups": "document", "nan_policy": "omit", "n_resamples": 0}
@@ -439,7 +442,8 @@ def test_paired_t_test__pvalue_is_never_0() -> None:
     [
         ({"alternative": "up"}, "`alternative` is 'up'; choose one of two-sided, greater, less"),
         ({"confidence_level": 95}, "`confidence_level` is 95; it must lie between 0 and 1"),
-        ({"n_resamples": -1}, "`n_resamples` is -1; it must lie between 1"),
+        ({"n_resamples": -1}, "`n_resamples` is -1; it must lie between 0 and 4,294,967,296"),
+        ({"n_resamples": 0.0}, "`n_resamples` is 0.0; it must be a whole number"),
         ({"n_resamples": False}, "`n_resamples` is False; it must be a whole number"),
         ({"rng": "x"}, "`rng` is 'x'; give a whole number"),
         ({"b": [1.0]}, "`a` has 2 rows but `b` has 1"),
@@ -520,6 +524,52 @@ def test_verdict__bootstrap_disagrees() -> None:
     found = paired_t_test(MAIZE, confidence_level=0.96, rng=0)
     assert "The paired bootstrap does not agree (p = 0.0251)." in found.verdict
     assert found.verdict.startswith("No significant difference (two-sided p = 0.0497, level 0.04)")
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("n", [2, 3, 9, 10, 19, 20])
+def test_notes__few_units(n: int, *, grouped: bool) -> None:
+    """Said as the bootstrap says it; and where that is far off, beside its p-value too."""
+    d = np.random.default_rng(1).normal(2.0, size=n)
+    rows = np.repeat(np.arange(n), 2)
+    found = (
+        paired_t_test(d[rows], groups=rows, n_resamples=99, rng=0) if grouped
+        else paired_t_test(d, n_resamples=99, rng=0)
+    )  # fmt: skip
+    assert found.bootstrap is not None
+    noun = "group" if grouped else "row"
+    few = [note for note in found.notes if note.startswith("only ")]
+    assert few == [note for note in found.bootstrap.notes if note.startswith("only ")]
+    assert bool(few) is (n < 20)
+    assert (f", rough from only {n} {noun}s)." in found.verdict) is (n < 10)
+    assert ("rough" in found.verdict) is (n < 10)
+
+
+def test_verdict__two_rows() -> None:
+    """A bootstrap of two rows has the least p there is, of nothing."""
+    found = paired_t_test([1.0, 2.0], [0.0, 0.0], rng=0)
+    assert found.verdict.endswith(
+        "The paired bootstrap does not agree (p = 0.0001, rough from only 2 rows)."
+    )
+    assert found.notes == ("only 2 rows: intervals and p-values from so few units are rough",)
+
+
+@pytest.mark.parametrize(
+    "a, groups, words",
+    [
+        ([1.0, math.nan, 2.0], None, "a value is missing"),
+        ([1.0, math.nan, 2.0], [0, 0, 1], "a value is missing"),
+        ([math.nan], None, "a value is missing"),
+        ([1.0], None, "a single row has no standard error"),
+        ([1.0, 2.0], ["x", "x"], "a single group has no standard error"),
+        ([1.0, 1.0, 1.0], None, "the differences do not vary"),
+        ([1.0, 3.0, 3.0, 1.0], [0, 0, 1, 1], "the means of groups do not vary"),
+    ],
+)
+def test_verdict__why_there_is_no_pvalue(a: list[float], groups: Any, words: str) -> None:
+    """The reason, and no other."""
+    found = paired_t_test(a, groups=groups, nan_policy="propagate", n_resamples=9, rng=0)
+    assert found.verdict == f"There is no p-value: {words}."
 
 
 def test_notes__outliers() -> None:
@@ -639,12 +689,15 @@ def test_coverage__skewed() -> None:
 
 
 @pytest.mark.parametrize(
-    "a,groups", [([1.0], None), ([1.0, 1.0], None), ([1.0, 2.0, 4.0], [3, 3, 3])]
+    "a,groups",
+    [([1.0], None), ([1.0, 1.0], None), ([1.0, 2.0, 4.0], [3, 3, 3]), ([0.3, 0.5, 0.7], None)],
 )
 def test_summary__resampling_says_nothing(a: list[float], groups: Any) -> None:
     """Resamples that are all alike have the smallest p-value there is: of their number only."""
-    result = paired_t_test(a, [0.0] * len(a), groups=groups, n_resamples=99, rng=0)
+    b = [0.1, 0.3, 0.5] if a[0] == 0.3 else [0.0] * len(a)  # equal but for rounding
+    result = paired_t_test(a, b, groups=groups, n_resamples=99, rng=0)
 
+    assert not result.resampling_says
     assert result.summary().endswith("; paired bootstrap says nothing (99 resamples, seed 0).")
     assert math.isnan(result.pvalue)
 

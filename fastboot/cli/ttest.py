@@ -14,7 +14,7 @@ from fastboot.cli.items import Items
 from fastboot.cli.report import digits_of, framed, interval_text, named, shown
 from fastboot.companions.t_test import paired_t_test
 from fastboot.companions.t_test_results import PairedTTestResult
-from fastboot.rendering import bracketed, short
+from fastboot.rendering import bracketed, short, shown_pvalue
 
 __all__ = ["ttest"]
 
@@ -78,11 +78,19 @@ def _answer(a: str, b: str, result: PairedTTestResult) -> Table:
     table.add_row("standard error", shown(result.standard_error, digits))
     freedom = Text(f"{result.degrees_of_freedom:,} degrees of freedom", "dim")
     table.add_row("t", shown(result.t, ".4g"), freedom)
-    table.add_row("p-value", Text(shown(result.pvalue, ".3g"), "bold"), result.alternative)
-    if result.bootstrap is not None:
+    table.add_row("p-value", Text(_shown_p(result.pvalue), "bold"), result.alternative)
+    if result.bootstrap is None:
+        return table
+    if result.resampling_says:
         beside = interval_text(result.bootstrap.confidence_interval, digits)
-        table.add_row("p-value, bootstrap", shown(result.bootstrap.pvalue, ".3g"), beside)
+        table.add_row("p-value, bootstrap", _shown_p(result.bootstrap.pvalue), beside)
+    else:
+        table.add_row("p-value, bootstrap", "says nothing")
     return table
+
+
+def _shown_p(pvalue: float) -> str:
+    return shown_pvalue(pvalue).removeprefix("= ")
 
 
 def _checks(result: PairedTTestResult) -> dict[str, str]:
@@ -95,7 +103,7 @@ def _checks(result: PairedTTestResult) -> dict[str, str]:
         "deviation": f"{short(result.standard_deviation)} of the differences",
         "skewness": f"{shown(found.skewness, '.3g')}, excess kurtosis "
         f"{shown(found.excess_kurtosis, '.3g')}",
-        "normality": f"{found.test} p {shown(found.pvalue, '.3g')}" if found.test else "not tested",
+        "normality": f"{found.test} p {_shown_p(found.pvalue)}" if found.test else "not tested",
         "outliers": "unknown" if found.n_outliers is None else f"{found.n_outliers:,}",
     }
 

@@ -247,8 +247,7 @@ def sensitivity_test(
         if not callable(function):
             raise TypeError(f"`{argument}` is {function!r}; it must be a function")
     bar = Bar(noun="pairs") if progress is True else progress
-    resampled = isinstance(n_resamples, bool) or n_resamples != 0
-    run = check_run(n_resamples if resampled else 1, rng, None, BOOTSTRAP_PATHS, None, bar)
+    run = check_run(n_resamples, rng, None, BOOTSTRAP_PATHS, None, bar, fewest=0)
     drawn, places = _draw(reports, n_pairs, replace, np.random.default_rng(run.seed))
     calls = _Calls(mechanism, degrade, names, batched, nan_policy)
     scores, degraded = np.empty(n_pairs), np.empty(n_pairs)

@@ -102,8 +102,8 @@ def paired_t_test(
     (2.148, 14, 0.555)
     """
     level, sides = check_level(confidence_level), check_alternative(alternative)
-    resampled = isinstance(n_resamples, bool) or n_resamples != 0
-    run = check_run(n_resamples if resampled else 1, rng, None, BOOTSTRAP_PATHS, None, None)
+    run = check_run(n_resamples, rng, None, BOOTSTRAP_PATHS, None, None, fewest=0)
+    resampled = run.n_resamples > 0
     columns = [Column(a, argument="a")]
     columns += [] if b is None else [Column(b, argument="b")]
     columns += [] if groups is None else [Column(groups, "key", "groups")]
