@@ -322,7 +322,7 @@ def detectable(standard_error: Any, confidence_level: float, alternative: str) -
     )
 
 
-def check_alpha_and_power(alpha: float, power: float) -> None:
+def check_alpha_and_power(alpha: Any, power: Any) -> None:
     """Raise TypeError or ValueError unless 0 < alpha < power < 1."""
     check_alpha(alpha)
     if isinstance(power, bool) or not isinstance(power, Real):

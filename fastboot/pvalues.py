@@ -123,9 +123,10 @@ def check_alpha(alpha: object) -> float:
     """Return the level of a test, or raise TypeError or ValueError."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real):
         raise TypeError(f"`alpha` is {alpha!r}; it must be a number")
-    if not 0.0 < alpha < 1.0:
+    level = float(alpha)
+    if not 0.0 < level < 1.0:
         raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 1, such as 0.05")
-    return float(alpha)
+    return level
 
 
 def check_alternative(alternative: object) -> str:

@@ -305,7 +305,7 @@ def test_corrected_t__sizes() -> None:
     """All ways to say the sizes agree: folds, pairs of them, or of masks, numbers, a share."""
 
     def of(rows: Any) -> list[bool]:
-        return np.isin(np.arange(50), rows).tolist()
+        return [bool(one) for one in np.isin(np.arange(50), rows)]
 
     a, b = scores(20)
     found = folds(50, 10, repeats=2, rng=0)

@@ -7,9 +7,13 @@ import itertools
 import json
 import math
 import re
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -300,6 +304,70 @@ def test_names__of_several_parts(function: Any) -> None:
 
     assert result.data_sets == tuple(values)
     assert "data_sets:[\"('news', 1)\",\"('news', 2)\",'2026-01-02']|" in result.signature()
+
+
+@pytest.mark.parametrize("function", [combine_pvalues, replicability])
+def test_names__are_plain_values(function: Any) -> None:
+    """As JSON takes them, whatever NumPy made of them."""
+    names = [np.int64(3), np.str_("x"), np.bool_(True), np.float32(0.5), (np.int64(1), "y")]
+    result = function(dict.fromkeys(names, 0.01))
+
+    assert [type(name) for name in result.data_sets] == [int, str, bool, float, tuple]
+    figures = json.loads(json.dumps(result.to_dict()))
+    assert figures["data_sets"] == [3, "x", True, 0.5, [1, "y"]]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [np.array, pa.array, lambda values: pa.chunked_array([values[:1], values[1:]]), pl.Series,
+     pd.Series, lambda values: pd.Series(values, dtype="Float64"), tuple,
+     lambda values: [pa.scalar(value) for value in values], np.ma.array],
+)  # fmt: skip
+@pytest.mark.parametrize("function", [combine_pvalues, replicability])
+def test_sources__are_the_same(function: Any, make: Any) -> None:
+    """Arrays of all kinds, as a list."""
+    values = [0.01, 0.2, 0.04]
+    assert function(make(values)).to_dict() == function(values).to_dict()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pa.array([0.01, None, 0.2]), pl.Series([0.01, None, 0.2]), [0.01, None, 0.2],
+     pd.Series([0.01, None, 0.2], dtype="Float64"), pd.Series([0.01, None, 0.2]),
+     np.ma.array([0.01, 0.5, 0.2], mask=[False, True, False])],
+)  # fmt: skip
+def test_sources__what_is_missing(values: Any) -> None:
+    """A null is as NaN."""
+    assert combine_pvalues(values, nan_policy="omit").data_sets == (0, 2)
+    with pytest.raises(ValueError, match=r"`pvalues` has NaN for 1 data set \(first 1\)"):
+        combine_pvalues(values)
+
+
+def test_names__of_an_index() -> None:
+    """That of a pandas Series, of numbers or of results, also where it is of numbers."""
+    assert replicability(pd.Series([0.01, 0.2], index=["x", "y"])).found == ("x",)
+    assert combine_pvalues(pd.Series([0.01, 0.2, 0.4])[1:]).data_sets == (1, 2)
+    two = pd.MultiIndex.from_product([["x"], [1, 2]])
+    assert combine_pvalues(pd.Series([0.01, 0.2], index=two)).data_sets == (("x", 1), ("x", 2))
+    results = combine_pvalues(pd.Series([ONE_SIDED, ONE_SIDED], index=["x", "y"]))
+    assert (results.data_sets, results.alternative) == (("x", "y"), "greater")
+    with pytest.raises(ValueError, match="`pvalues` has 'x' twice; give every data set a name of"):
+        combine_pvalues(pd.Series([0.01, 0.2], index=["x", "x"]))
+
+
+@pytest.mark.parametrize("method", ["bonferroni", "fisher"])
+@pytest.mark.parametrize(
+    "n, p, alpha",
+    [(3, 0.05, 0.15), (1, 0.05, 0.05), (7, 0.01, 0.07), (3, 0.1, 0.3), (3, 5e-20, 15e-20)],
+)
+def test_replicability__at_the_level(n: int, p: float, alpha: float, method: str) -> None:
+    """What is alpha in decimals is not above it, as it is in binary; a little more is."""
+    assert Fraction(repr(p)) * n == Fraction(repr(alpha))
+    assert replicability([p] * n, alpha=alpha).n_replicated == n
+    assert replicability([p] * n, alpha=alpha).found == tuple(range(n))
+    more = p * (1.0 + 1e-14)
+    assert replicability([more] * n, alpha=alpha).found == ()
+    assert replicability([p], alpha=p, method=method).n_replicated == 1
 
 
 ONE_SIDED = fb.paired_bootstrap([1, 0, 1], [0, 0, 1], alternative="greater", rng=0)

@@ -211,7 +211,7 @@ def test_ties__of_decimals() -> None:
 
 def test_ties__of_what_was_float32() -> None:
     """0.3 as float32 ties with 0.3; two that never were float32 do not tie for it."""
-    single = np.float32([0.3, 0.1]).astype(float)
+    single = np.array([0.3, 0.1], np.float32).astype(float)
     scores = {"single": single, "double": [0.3, 0.2], "more": [0.35, 0.3]}
     assert friedman_test(scores).ranks.tolist() == [[2.5, 2.5, 1.0], [3.0, 2.0, 1.0]]
     close = {"single": single, "double": [0.5, 0.2], "more": [0.5 + 1e-9, 0.3]}

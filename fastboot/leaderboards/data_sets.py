@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastboot.calls import words
+from fastboot.leaderboards.corrections import LEVEL_ROUNDING
 from fastboot.plain import numbers_of
 from fastboot.pvalues import LEAST_PVALUE, check_alpha
 from fastboot.rendering import count, made_by, short, shown_pvalue
@@ -257,7 +258,8 @@ def combine_pvalues(
     ----------
     pvalues
         Numbers, or results with a `pvalue`, of one test on each data set; a mapping (a
-        :class:`Table` of slices, too) has the names of the data sets. Above 0 and up to 1: a
+        :class:`Table` of slices, too) has the names of the data sets, as has the index of a
+        pandas Series. Above 0 and up to 1: a
         p-value of 0 would decide alone, and no test can show it. Give one-sided ones:
         "stouffer" refuses two-sided results, as a small p of either side would count as evidence
         for the same; "fisher" takes them with a note.
@@ -385,6 +387,8 @@ def replicability(
     names, given, _ = _read(pvalues)
     kept = _kept(names, given, nan_policy)
     names, given = tuple(compress(names, kept)), _closed(given[kept])
+    # Three times 0.05 is more than 0.15 as float64: each of the three numbers is rounded.
+    level = alpha * (1.0 + 2.0 * LEVEL_ROUNDING)
     n = len(given)
     order = np.argsort(given, kind="stable")
     remaining = np.arange(n, 0, -1)
@@ -396,12 +400,13 @@ def replicability(
 
         logs = np.cumsum(np.log(given[order][::-1]))[::-1]
         combined = chdtrc(2.0 * remaining, -2.0 * logs)
+        combined[-1] = given[order][-1]  # alone, itself: no logarithm rounds it
         conjunction = np.maximum.accumulate(np.maximum(combined, LEAST_PVALUE))
     holm = np.empty(n)
     holm[order] = bonferroni
     return Replicability(
-        n_replicated=int(np.count_nonzero(conjunction <= alpha)),
-        found=tuple(name for name, p in zip(names, holm, strict=True) if p <= alpha),
+        n_replicated=int(np.count_nonzero(conjunction <= level)),
+        found=tuple(name for name, p in zip(names, holm, strict=True) if p <= level),
         data_sets=names,
         pvalues=given,
         holm=_closed(holm),
@@ -414,21 +419,13 @@ def replicability(
 
 def _read(pvalues: Any) -> tuple[tuple[Any, ...], Floats, str | None]:
     """Return names, numbers and the alternative of p-values or of results that have them."""
-    if isinstance(pvalues, Mapping):
-        names, values = tuple(pvalues), list(pvalues.values())
-    else:
-        if isinstance(pvalues, str) or not hasattr(pvalues, "__len__"):
-            raise TypeError(
-                f"`pvalues` is a {type(pvalues).__name__}; give a sequence or a mapping of "
-                "p-values or of results"
-            )
-        values = list(pvalues)
-        names = tuple(range(len(values)))
+    names, values = _named(pvalues)
     if not values:
         raise ValueError("`pvalues` is empty; give one for each data set")
     numbers = []
     for name, value in zip(names, values, strict=True):
-        number = math.nan if value is np.ma.masked else getattr(value, "pvalue", value)
+        missing = value is None or value is np.ma.masked
+        number = math.nan if missing else getattr(value, "pvalue", value)
         if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
             raise TypeError(
                 f"`pvalues` has {value!r} for data set {name!r}; give p-values, or results that "
@@ -456,6 +453,38 @@ def _read(pvalues: Any) -> tuple[tuple[Any, ...], Floats, str | None]:
             "give the same for all data sets"
         )
     return names, np.array(numbers), sides.pop()
+
+
+def _named(pvalues: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Return names, as plain Python values, and what stands for each data set."""
+    if isinstance(pvalues, Mapping):
+        names, values = list(pvalues), list(pvalues.values())
+    elif isinstance(pvalues, str) or not hasattr(pvalues, "__len__"):
+        raise TypeError(
+            f"`pvalues` is a {type(pvalues).__name__}; give a sequence or a mapping of p-values or "
+            "of results"
+        )
+    elif hasattr(pvalues, "iloc") and pvalues.ndim == 1:  # of pandas: its index, or places
+        names = pvalues.index.tolist()
+        values = pvalues.to_numpy(dtype=object, na_value=None).tolist()
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"`pvalues` has {twice!r} twice; give every data set a name of its own"
+            )
+    else:
+        values = list(pvalues)
+        names = list(range(len(values)))
+    # Arrow's own scalars are no numbers.
+    values = [value.as_py() if hasattr(value, "as_py") else value for value in values]
+    return tuple(map(_plain, names)), values
+
+
+def _plain(name: Any) -> Any:
+    """Return a name without NumPy's types, which JSON has no words for."""
+    if isinstance(name, tuple):
+        return tuple(map(_plain, name))
+    return name.item() if isinstance(name, np.generic) else name
 
 
 def _kept(names: Sequence[Any], pvalues: Floats, nan_policy: str) -> NDArray[np.bool_]:
