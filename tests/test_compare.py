@@ -849,6 +849,93 @@ def test_summary__difference_without_spread(n_units: int, found: int, *, grouped
     assert (result.systems.to_columns()["letters"] == ["a", "b"]) is bool(found)
 
 
+def ranking(result: fb.Comparison) -> list[tuple[Any, ...]]:
+    """What the table of systems says of the order, system by system; no letters are None."""
+    columns = ("rank_low", "rank_high", "mcs_pvalue", "probability_best", "letters")
+    rows = sorted(rows_of(result.systems), key=lambda row: str(row["system"]))
+    return [tuple(row.get(name) for name in columns) for row in rows]
+
+
+ONE_ROW = {"a": [1.0], "b": [0.0], "c": [0.5]}
+OPEN_ORDER = "shows no order: ranks and the model confidence set leave it open"
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+@pytest.mark.parametrize("against", ["all", "best", "b"])
+@pytest.mark.parametrize("correction", ["holm", "max_t", "none"])
+def test_systems__one_row_orders_nothing(test: str, against: str, correction: str) -> None:
+    """Ranks 1 to S, all in the confidence set, no shares, as the letters and summary have it."""
+    result = compare(ONE_ROW, test=test, against=against, correction=correction, n_resamples=999)
+    for low, high, mcs, share, letters in ranking(result):
+        assert (low, high, mcs) == (1, 3, 1.0)
+        assert np.isnan(share)
+        assert letters == ("a" if against == "all" else None)
+    assert (
+        f"of 3 pairs the difference is the same in all resamples, which {OPEN_ORDER}"
+        in result.notes
+    )
+    assert "not tested: the same in all resamples" in result.summary() or test == "randomization"
+
+
+@pytest.mark.parametrize("n_units,found", [(1, 0), (2, 0), (5, 0), (6, 1), (12, 1)])
+@pytest.mark.parametrize("higher", [True, False])
+def test_systems__difference_without_spread(n_units: int, found: int, *, higher: bool) -> None:
+    """Systems that vary, and differ by the same on each row: ordered where letters are."""
+    a = np.arange(n_units) % 3 + 0.5
+    result = compare({"a": a, "b": a - 0.25}, n_resamples=999, higher_is_better=higher)
+    first, second = ranking(result) if higher else ranking(result)[::-1]
+    if found:
+        assert first[:4] == (1, 1, 1.0, 1.0)
+        assert second[:4] == (2, 2, 0.001, 0.0)
+    else:
+        assert first[:3] == second[:3] == (1, 2, 1.0)
+        assert np.isnan([first[3], second[3]]).all()
+    assert (first[4] != second[4]) is bool(found)
+    assert any(OPEN_ORDER in note for note in result.notes) is not found
+    # The p-value of the pair is that of the test of two, with the same note.
+    two = fb.paired_bootstrap(a, a - 0.25, rng=0, n_resamples=999)
+    assert result.pair("a", "b").pvalue == two.pvalue
+    assert any(note.startswith("degenerate: all replicates") for note in two.notes)
+    assert any(note.startswith("degenerate: all replicates") for note in result.notes)
+
+
+def test_systems__strata_of_single_rows_order_nothing() -> None:
+    """Every resample is the sample, however many rows there are."""
+    rng = np.random.default_rng(3)
+    a, b = rng.random((2, 40))
+    result = compare({"a": a, "b": b + 1.0}, strata=np.arange(40), n_resamples=99)
+    for row in ranking(result):
+        assert row[:3] == (1, 2, 1.0)
+        assert row[4] == "a"
+    assert "1 pair not tested: the same in all resamples" in result.summary()
+
+
+def test_systems__slices_of_one_row_order_nothing() -> None:
+    """In each slice by itself; all rows together are ordered."""
+    names = np.array(["x", "y", *["z"] * 40])
+    b = np.random.default_rng(4).random(42)
+    result = compare({"a": b + 2.0, "b": b, "c": b[::-1]}, by=names, n_resamples=99)
+    rows = {(row["by"], row["system"]): row for row in rows_of(result.systems)}
+    for name in "abc":
+        for one in "xy":
+            row = rows[one, name]
+            assert (row["rank_low"], row["rank_high"], row["mcs_pvalue"]) == (1, 3, 1.0)
+        assert rows["z", name]["rank_high"] == (1 if name == "a" else 3)
+
+
+def test_systems__copies_of_one_row_stay_ties() -> None:
+    """Equal systems of one row share their rank as before, beside one that is not ordered."""
+    result = compare({"a": [1.0], "copy": [1.0], "c": [0.5]}, n_resamples=99)
+    rows = {row["system"]: row for row in rows_of(result.systems)}
+    assert [rows[name]["rank"] for name in ("a", "copy", "c")] == [1, 1, 3]
+    assert all(row["mcs_pvalue"] == 1.0 for row in rows.values())
+    assert result.pair("a", "copy").pvalue == 1.0
+    (note,) = [note for note in result.notes if OPEN_ORDER in note]
+    assert note.startswith("of 2 pairs ")
+    equal = compare({"a": [1.0], "b": [1.0]}, n_resamples=99)
+    assert ranking(equal) == [(1, 2, 1.0, 0.5, "a")] * 2
+
+
 def test_notes__difference_without_spread(table: dict[str, Any]) -> None:
     """Copies vary, their difference does not: a note names the pair, and no effect is detectable.
 

@@ -21,7 +21,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 from statistical import FALSE_FAILURE, assert_rate
 
-from fastboot.leaderboards.confidence_set import MCS_STATISTICS, model_confidence_set
+from fastboot.leaderboards.confidence_set import (
+    MCS_STATISTICS,
+    confidence_set,
+    model_confidence_set,
+)
 from fastboot.leaderboards.corrections import Pairs, max_t, simultaneous_intervals
 from fastboot.leaderboards.ranks import (
     indistinguishable,
@@ -554,3 +558,70 @@ def test_coverage(quality: list[float]) -> None:
         for name in ("ranks", "range", "max"):
             # More than this happens once in a million where the rate is 5 %.
             assert missed[name] <= binom.isf(FALSE_FAILURE, n_simulated, 0.05)
+
+
+# ==================================================================================================
+# Pairs that replicates say nothing about
+# ==================================================================================================
+
+
+def untested(n: int, *pairs: tuple[int, int]) -> Bools:
+    """The symmetric matrix of some pairs."""
+    found = np.zeros((n, n), dtype=bool)
+    for i, j in pairs:
+        found[i, j] = found[j, i] = True
+    return found
+
+
+class TestUntested:
+    """Constant differences of so few units that nothing was tested."""
+
+    def test_no_order(self) -> None:
+        """Systems of one item: all ranks, all in the set, no shares."""
+        values = np.array([1.0, 0.0, 0.5])
+        replicates = np.tile(values[:, None], 99)
+        none = ~np.eye(3, dtype=bool)
+        ranked = rank_intervals(values, replicates, untested=none)
+        assert ranked.rank.tolist() == [1, 3, 2]
+        assert (ranked.low.tolist(), ranked.high.tolist()) == ([1] * 3, [3] * 3)
+        assert np.isnan(probability_best(values, replicates, untested=none)).all()
+        for statistic in MCS_STATISTICS:
+            found = confidence_set(values, replicates, statistic=statistic, untested=none)
+            assert found.pvalues.tolist() == [1.0] * 3
+
+    @statistics
+    @QUICK
+    @given(seed=SEEDS)
+    def test_others_as_without(self, statistic: str, seed: int) -> None:
+        """A third system is held against both as before; the two are never told apart."""
+        rng = np.random.default_rng(seed)
+        values = np.array([1.0, 0.5, rng.choice([-9.0, 0.75, 9.0])])
+        noise = rng.standard_normal((2, 199))
+        replicates = values[:, None] + noise[[0, 0, 1]]
+        pair = untested(3, (0, 1))
+        plain = rank_intervals(values, replicates)
+        found = rank_intervals(values, replicates, untested=pair)
+        assert plain.better[0, 1]
+        assert not found.better[[0, 1], [1, 0]].any()
+        assert np.array_equal(found.better[2], plain.better[2])
+        assert np.array_equal(found.better[:, 2], plain.better[:, 2])
+        confident = confidence_set(values, replicates, statistic=statistic, untested=pair).pvalues
+        # Neither is left out for the other: only for the third, where that is better.
+        assert (confident[2] < 0.05) == (values[2] < -1)
+        assert (confident[:2] < 0.05).all() == (values[2] > 1)
+        shares = probability_best(values, replicates, untested=pair)
+        assert np.isnan(shares).tolist() == [True, True, False]
+        assert shares[2] == probability_best(values, replicates)[2]
+
+    @statistics
+    @QUICK
+    @given(seed=SEEDS, n=st.integers(1, 6))
+    def test_none(self, statistic: str, seed: int, n: int) -> None:
+        """No such pairs: the same as without."""
+        values, replicates, _ = board(seed, n)
+        none = untested(n)
+        better = surely_better(values, replicates, untested=none)
+        assert np.array_equal(surely_better(values, replicates), better)
+        expected = model_confidence_set(values, replicates, statistic=statistic).pvalues
+        found = confidence_set(values, replicates, statistic=statistic, untested=none).pvalues
+        assert np.array_equal(expected, found)

@@ -12,7 +12,7 @@ import numpy as np
 from fastboot.extension import Sets, extended
 from fastboot.intervals import standard_error
 from fastboot.leaderboards.boards import Board, Pairs
-from fastboot.leaderboards.confidence_set import model_confidence_set
+from fastboot.leaderboards.confidence_set import confidence_set
 from fastboot.leaderboards.ranks import letters, probability_best, rank_intervals
 from fastboot.leaderboards.wording import Worded
 from fastboot.power_formulas import detectable
@@ -204,6 +204,9 @@ class Comparison(Worded):
           resamples and is no test.
         - mcs_pvalue: in the model confidence set, which holds all systems with a p-value above
           1 - confidence_level (Hansen, Lunde and Nason 2011).
+        - Two systems whose difference is the same in all resamples, of units so few that swaps of
+          them could not reject, or within strata, are not ordered: ranks allow either order,
+          neither leaves the other out of the set, and probability_best is NaN.
         - letters, if all pairs were compared by a two-sided test: systems that share one were not
           found to differ at the corrected level 1 - confidence_level.
         - n_rows, n_units: of the slice.
@@ -217,7 +220,9 @@ class Comparison(Worded):
         - difference: the value of a less that of b, with its bootstrap standard_error and interval
           (with ``correction="max_t"`` all intervals of the metric and slice hold together,
           otherwise each alone).
-        - pvalue and adjusted_pvalue: before and after the correction for the number of pairs.
+        - pvalue and adjusted_pvalue: before and after the correction for the number of pairs. As
+          in :func:`fastboot.paired_bootstrap` the smallest possible where the difference is the
+          same in all resamples; a note says that it shows nothing.
         - detectable: the smallest true difference that this design finds with a power of 0.8,
           (z_(1 - alpha/2) + z_0.8) x standard_error with alpha = 1 - confidence_level, or z_(1 -
           alpha) for a one-sided test (Cohen 1988); a test of this pair alone, without correction.
@@ -272,6 +277,12 @@ class Comparison(Worded):
                     "about its uncertainty"
                 )
                 of_system.append(((board.names[i], board.names[j]), note))
+        n_unordered = int(self._unordered(board).sum()) // 2
+        if n_unordered:
+            general.append(
+                f"of {count(n_unordered, 'pair')} the difference is the same in all resamples, "
+                "which shows no order: ranks and the model confidence set leave it open"
+            )
         defined = int((~np.isnan(pairs.pvalues)).sum())
         times = defined if self.correction in {"holm", "bonferroni"} else 1
         if defined and times * pairs.least > self._alpha:
@@ -390,11 +401,12 @@ class Comparison(Worded):
         joint: dict[str, Any] = {
             "higher_is_better": board.higher_is_better,
             "rounding": board.rounding,
+            "untested": self._unordered(board),
         }
         level = self.confidence_level
         ranks = rank_intervals(board.estimates, board.replicates, confidence_level=level, **joint)
         best = probability_best(board.estimates, board.replicates, **joint)
-        confident = model_confidence_set(board.estimates, board.replicates, **joint)
+        confident = confidence_set(board.estimates, board.replicates, **joint)
         groups = self._letters(board)
         rows = []
         for i in board.order:

@@ -17,7 +17,7 @@ from fastboot.leaderboards.ranks import ranking_of
 from fastboot.plain import numbers_of
 from fastboot.rendering import count
 
-__all__ = ["MCS_STATISTICS", "ModelConfidenceSet", "model_confidence_set"]
+__all__ = ["MCS_STATISTICS", "ModelConfidenceSet", "confidence_set", "model_confidence_set"]
 
 MCS_STATISTICS = ("range", "max")
 
@@ -93,14 +93,42 @@ def model_confidence_set(
     if statistic not in MCS_STATISTICS:
         raise ValueError(f"`statistic` is {statistic!r}; choose one of {', '.join(MCS_STATISTICS)}")
     estimates, drawn, reach = _read(values, replicates, rounding)
+    return confidence_set(
+        estimates, drawn, higher_is_better=higher_is_better, statistic=statistic, rounding=reach
+    )
+
+
+def confidence_set(
+    values: Floats,
+    replicates: Floats,
+    *,
+    higher_is_better: bool = True,
+    statistic: str = "range",
+    rounding: float | Floats = 0.0,
+    untested: Bools | None = None,
+) -> ModelConfidenceSet:
+    """Return the set of systems that holds the best, some pairs of which count as equal.
+
+    Parameters
+    ----------
+    values, replicates, higher_is_better, statistic, rounding
+        As for :func:`model_confidence_set`, and checked.
+    untested
+        Shape (S, S), symmetric: pairs that replicates say nothing about. No system is left out for
+        one that it makes such a pair with. None: none.
+    """
     systems, own, complete, off = ranking_of(
-        estimates, drawn, higher_is_better=higher_is_better, rounding=reach
+        values, replicates, higher_is_better=higher_is_better, rounding=rounding
     )
     losses, moved = -own, own[:, None] - complete
     test = _by_range if statistic == "range" else _by_mean
-    pvalues = np.full(len(estimates), np.nan)
+    alike = np.zeros((len(values),) * 2, dtype=bool) if untested is None else untested
+    pvalues = np.full(len(values), np.nan)
     # Without replicates no test rejects: (0 + 1) / (0 + 1); without systems there is none.
-    pvalues[systems] = test(losses, moved, off) if complete.size else 1.0
+    if complete.size:
+        pvalues[systems] = test(losses, moved, off, alike[np.ix_(systems, systems)])
+    else:
+        pvalues[systems] = 1.0
     return ModelConfidenceSet(pvalues, statistic)
 
 
@@ -127,7 +155,7 @@ def _read(values: Any, replicates: Any, rounding: Any) -> tuple[Floats, Floats, 
     return estimates, drawn, reach
 
 
-def _by_range(losses: Floats, moved: Floats, rounding: Floats) -> Floats:
+def _by_range(losses: Floats, moved: Floats, rounding: Floats, untested: Bools) -> Floats:
     """p-values of the systems from the largest differences of pairs.
 
     Which system goes next depends on the data alone, so maxima over the replicates of pairs are
@@ -135,7 +163,7 @@ def _by_range(losses: Floats, moved: Floats, rounding: Floats) -> Floats:
     """
     off = rounding[:, None] + rounding
     errors = np.stack([_root_mean_square(own - moved) for own in moved])
-    scores = studentized(losses[:, None] - losses, errors, off)
+    scores = np.where(untested, 0.0, studentized(losses[:, None] - losses, errors, off))
     varies = errors > off
     slack = np.where(varies, off / np.where(varies, errors, 1.0), 0.0)
 
@@ -157,12 +185,15 @@ def _by_range(losses: Floats, moved: Floats, rounding: Floats) -> Floats:
     return _never_falling(pvalues, [leaving for leaving, _ in rounds])
 
 
-def _by_mean(losses: Floats, moved: Floats, rounding: Floats) -> Floats:
+def _by_mean(losses: Floats, moved: Floats, rounding: Floats, untested: Bools) -> Floats:
     """p-values of the systems from the largest differences to the mean of those left."""
     pvalues, rounds, left = np.ones(len(losses)), [], np.arange(len(losses))
     while left.size:
         off = rounding[left] + rounding[left].mean()
         above, replicated = _less_mean(losses[left]), _less_mean(moved[left])
+        alike = untested[np.ix_(left, left)]
+        if alike.any():
+            above = np.where(alike, 0.0, losses[left, None] - losses[left]).mean(axis=1)
         errors = _root_mean_square(replicated)
         scores = studentized(above, errors, off)
         slack = np.where(errors > off, off / np.where(errors > off, errors, 1.0), 0.0)

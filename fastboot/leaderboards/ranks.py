@@ -65,6 +65,7 @@ def surely_better(
     confidence_level: float = 0.95,
     step_down: bool = True,
     rounding: float | Floats = 0.0,
+    untested: Bools | None = None,
 ) -> Bools:
     """Return which systems are better than which, all statements together at one confidence.
 
@@ -84,6 +85,9 @@ def surely_better(
         False gives the statements of the simultaneous intervals of all pairs.
     rounding
         How far values may differ that are equal in exact arithmetic; one, or shape (S,).
+    untested
+        Shape (S, S), bool, symmetric: pairs that replicates say nothing about. They are not in the
+        family, and neither is better. None: none.
 
     Returns
     -------
@@ -92,7 +96,10 @@ def surely_better(
     """
     level = check_level(confidence_level)
     n = len(values)
-    first, second = np.nonzero(~np.eye(n, dtype=bool))
+    tested = ~np.eye(n, dtype=bool)
+    if untested is not None:
+        tested &= ~untested
+    first, second = np.nonzero(tested)
     sign = 1.0 if higher_is_better else -1.0
     pairs = Pairs(sign * values, sign * replicates, rounding=rounding, first=first, second=second)
     pvalues = max_t(
@@ -115,6 +122,7 @@ def rank_intervals(
     higher_is_better: bool = True,
     confidence_level: float = 0.95,
     rounding: float | Floats = 0.0,
+    untested: Bools | None = None,
 ) -> RankIntervals:
     """Return intervals of the ranks of all systems.
 
@@ -125,7 +133,7 @@ def rank_intervals(
 
     Parameters
     ----------
-    values, replicates, higher_is_better, confidence_level, rounding
+    values, replicates, higher_is_better, confidence_level, rounding, untested
         As for :func:`surely_better`.
 
     Examples
@@ -143,6 +151,7 @@ def rank_intervals(
         higher_is_better=higher_is_better,
         confidence_level=confidence_level,
         rounding=rounding,
+        untested=untested,
     )
     systems, own, complete, off = ranking_of(
         values, replicates, higher_is_better=higher_is_better, rounding=rounding
@@ -176,6 +185,7 @@ def probability_best(
     *,
     higher_is_better: bool = True,
     rounding: float | Floats = 0.0,
+    untested: Bools | None = None,
 ) -> Floats:
     """Return the share of replicates in which each system is best; those that tie share equally.
 
@@ -184,13 +194,14 @@ def probability_best(
 
     Parameters
     ----------
-    values, replicates, higher_is_better, rounding
+    values, replicates, higher_is_better, rounding, untested
         As for :func:`surely_better`.
 
     Returns
     -------
     NDArray
-        Shape (S,), adds up to 1; NaN where not in the ranking, or without replicates.
+        Shape (S,), adds up to 1; NaN where not in the ranking, without replicates, or in an
+        untested pair: the share would be that of the order observed.
 
     Examples
     --------
@@ -206,6 +217,8 @@ def probability_best(
         least = (complete - off[:, None]).max(axis=0)
         tied = complete + off[:, None] >= least
         shares[systems] = (tied / tied.sum(axis=0)).mean(axis=1)
+    if untested is not None:
+        shares[untested.any(axis=1)] = np.nan
     return shares
 
 

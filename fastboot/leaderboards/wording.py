@@ -11,6 +11,7 @@ from fastboot.extension import Again
 from fastboot.intervals import interval
 from fastboot.leaderboards.boards import Board
 from fastboot.leaderboards.corrections import LEVEL_ROUNDING
+from fastboot.leaderboards.corrections import Pairs as Differences
 from fastboot.rendering import beside, bracketed, count, made_by, short, signature_line
 
 __all__ = ["Worded"]
@@ -66,17 +67,42 @@ class Worded:
     def _untested(self, board: Board) -> NDArray[np.bool_]:
         """Return which pairs resamples say nothing about: differences that do not vary.
 
-        Not those of so many units that swaps of them could reject: of K units with equal
-        differences the exact randomization has p = 2^(1 - K), or 2^-K one-sided. Equal systems have
-        p = 1 by either test, and that says enough.
+        Not those of so many units that swaps of them could reject, see `_are_few`. Equal systems
+        have p = 1 by either test, and that says enough.
         """
         sides = 2.0 if self.alternative == "two-sided" else 1.0
-        few = self.test == "bootstrap" and sides * 0.5**board.n_units > self._alpha
+        few = self.test == "bootstrap" and self._are_few(board, sides)
         tie = board.rounding[np.array(board.pairs.places, np.int64).reshape(-1, 2)].sum(axis=1)
         untested: NDArray[np.bool_] = board.pairs.is_degenerate & (
             np.abs(board.pairs.estimates) > tie
         )
         return untested & few
+
+    def _are_few(self, board: Board, sides: float) -> bool:
+        """Return whether units are too few to show a difference that does not vary.
+
+        Of K units with equal differences the exact randomization has p = 2^(1 - K), or 2^-K
+        one-sided. Within strata units need not be equal: of a single unit in each, resamples show
+        nothing however many there are.
+        """
+        return bool(self.design) or sides * 0.5**board.n_units > self._alpha
+
+    def _unordered(self, board: Board) -> NDArray[np.bool_]:
+        """Return which pairs resamples do not order, shape (n_systems, n_systems).
+
+        As `_untested`, of all pairs by resamples, whatever was compared and by which test; both
+        directions are asked for.
+        """
+        unordered = np.zeros((len(board.names),) * 2, np.bool_)
+        if not self._are_few(board, 2.0):
+            return unordered
+        pairs = Differences(board.estimates, board.replicates, rounding=board.rounding)
+        for place, tie in enumerate(pairs.rounding):
+            if abs(pairs.estimates[place]) > tie:  # not NaN
+                apart = np.abs(pairs[place])
+                i, j = pairs.first[place], pairs.second[place]
+                unordered[i, j] = not (apart > tie).any() and (apart <= tie).any()
+        return unordered | unordered.T
 
     def _interval(self, board: Board, i: int) -> tuple[float, float]:
         low, high = interval(
