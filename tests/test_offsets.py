@@ -383,6 +383,22 @@ def test_bootstrap__spread_below_the_bound_of_sums(n: int, offset: float, groupe
     assert unpaired.standard_error == pytest.approx((2.0 / n) ** 0.5, rel=0.25)
 
 
+def test_bootstrap__median_far_from_zero() -> None:
+    """Order statistics do not add up: sqrt(pi / 2) standard errors of a mean, within 25 %."""
+    times = 1.7e12 + 1_000.0 * np.random.default_rng(SEED).normal(size=100_000)
+    found = fb.bootstrap(fb.median(times), n_resamples=200, rng=SEED)
+    assert found.standard_error == pytest.approx(1_253.3 / 100_000**0.5, rel=0.25)
+
+
+@pytest.mark.parametrize("values", [
+    fb.median(np.full(1_000, 0.1)), fb.statistic(np.mean, np.full(1_000, 0.1)),
+    fb.statistic(lambda a, b: np.mean(a - b), np.arange(1_000) / 10 + 0.1, np.arange(1_000) / 10),
+])  # fmt: skip
+def test_bootstrap__equal_functions(values: Any) -> None:
+    """Values of row weights and of functions settle too, where NumPy's sums alone differ."""
+    assert fb.bootstrap(values, n_resamples=100, rng=SEED).standard_error == 0.0
+
+
 @pytest.mark.parametrize("offset", [1e9, 1e12])
 def test_bootstrap__equal_but_for_rounding(offset: float) -> None:
     """Differences that rounding alone sets apart still do not vary."""
