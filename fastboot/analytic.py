@@ -268,7 +268,8 @@ def studentized_interval(
     Returns
     -------
     ConfidenceInterval
-        The estimate twice where `standard_error` is 0; NaN where nothing is left.
+        The estimate twice where `standard_error` is 0; NaN where nothing is left, or nothing but
+        one value of t although the replicates vary, with a note.
     """
     tail = _tail(confidence_level, alternative)
     defined = ~np.isnan(replicates)
@@ -288,6 +289,14 @@ def studentized_interval(
     else:
         t = (replicates[usable] - estimate) / replicate_standard_errors[usable]
         low, high = estimate - np.quantile(t, (1.0 - tail, tail)) * standard_error
+        if np.ptp(t) * standard_error <= noise and np.ptp(replicates[defined]) > rounding:
+            # As of two groups: drawn both they are the sample, drawn twice they have no error.
+            low = high = math.nan
+            alike = (
+                "studentized is undefined: the replicates vary, but t is the same in all "
+                f"{n_usable:,} that have a standard error"
+            )
+            note = "; ".join(filter(None, [note, alike]))
     return _interval(low, high, confidence_level, alternative, "studentized", note=note)
 
 

@@ -477,3 +477,21 @@ def test_fifteen_terms() -> None:
     for i, row in enumerate(x):
         expected = [row[some].std() / math.sqrt(30) for some in rows]
         assert near(expected) == table[str(i)].replicate_standard_errors.tolist()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_interval__two_groups(alternative: str) -> None:
+    """Drawn both they are the sample, drawn twice they have no error: t says nothing."""
+    x = np.random.default_rng(0).normal(size=12)
+    groups = [0] * 6 + [1] * 6
+    result = studentized(x, groups=groups, n_resamples=99, alternative=alternative)
+    n_left = int((result.replicate_standard_errors > result.rounding / 4).sum())
+    assert 0 < n_left < 99
+    assert all(map(math.isnan, result.confidence_interval[:2]))
+    assert (
+        f"{99 - n_left} of 99 replicates have no standard error (0 or undefined) and are left out; "
+        f"studentized is undefined: the replicates vary, but t is the same in all {n_left} that "
+        "have a standard error"
+    ) in result.notes
+    assert not math.isnan(result.interval(method="percentile", alternative="two-sided").low)
