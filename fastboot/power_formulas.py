@@ -10,22 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from fastboot.pvalues import check_alpha, check_alternative
 
 __all__ = [
     "MOST",
     "POWER",
-    "Waves",
-    "after_waves",
     "check_alpha_and_power",
     "connor_power",
     "design_effect",
     "detectable",
-    "mcnemar_power",
     "mean_half_width",
     "minimum_detectable_effect",
     "paired_t_power",
@@ -34,16 +29,10 @@ __all__ = [
     "tail_of",
 ]
 
-# Discordant pairs left out of `mcnemar_power` have this probability on either side.
-_LEFT_OUT = 1e-13
 # The customary one (Cohen 1988, "Statistical power analysis for the behavioral sciences", 2.4).
 POWER = 0.8
 # Beyond, a plan is a mistake in the units.
 MOST = 2**40
-# Waves of the exact power below this are rounding, see `Waves`.
-_CALM = 1e-9
-# Looks at a wave: enough that between two neighbours it turns once at most.
-_LOOKS = 24
 
 
 def tail_of(alpha: float, alternative: str) -> float:
@@ -95,32 +84,6 @@ def paired_t_power(
     return float(above + below)
 
 
-def mcnemar_power(
-    n: int, effect: float, discordance: float, alpha: float, alternative: str
-) -> float:
-    """Power of the exact (conditional) McNemar test.
-
-    The number of discordant pairs is binomial (n, discordance); of m of them, those that favour a
-    are binomial (m, (1 + effect / discordance) / 2), and the test compares them with (m, 1/2).
-    """
-    from scipy.stats import binom
-
-    few, many = binom.ppf(_LEFT_OUT, n, discordance), binom.isf(_LEFT_OUT, n, discordance)
-    pairs = np.arange(few, many + 1.0)
-    tail = tail_of(alpha, alternative)
-    critical = binom.isf(tail, pairs, 0.5)
-    # SciPy's quantile may be one off where the tail is attained.
-    critical += binom.sf(critical, pairs, 0.5) > tail
-    critical -= binom.sf(critical - 1.0, pairs, 0.5) <= tail
-    favours_a = min(1.0, max(0.0, 0.5 * (1.0 + effect / discordance)))
-    power = np.zeros(len(pairs))
-    if alternative != "less":
-        power += binom.sf(critical, pairs, favours_a)
-    if alternative != "greater":
-        power += binom.sf(critical, pairs, 1.0 - favours_a)
-    return float(power @ binom.pmf(pairs, n, discordance))
-
-
 def connor_power(
     n: float, effect: float, discordance: float, alpha: float, alternative: str
 ) -> float:
@@ -156,96 +119,6 @@ def smallest(reached: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
     return high
-
-
-class Waves(NamedTuple):
-    """How the exact power of McNemar's test falls back while it rises: critical counts are whole.
-
-    A count that moves by 1 costs 2 / sqrt(m) standard deviations of m discordant items; each more
-    gains effect / (2 discordance sqrt(m)): made up for within 4 discordance / effect of them, or
-    4 / effect items.
-
-    effect, discordance : as for `mcnemar_power`
-    quantile : of the normal law, for the level of one side
-    worth : independent items in one of the numbers that are asked for
-    """
-
-    effect: float
-    discordance: float
-    quantile: float
-    worth: float
-
-    @property
-    def length(self) -> int:
-        """Numbers after the first that reaches a power, within which all others do for good."""
-        return math.ceil(4.0 / abs(self.effect) / self.worth) + 1
-
-    def step(self, n: int, power: float) -> int:
-        """Return how far apart numbers about `n` may be looked at; 0 where no power falls back.
-
-        Even and odd numbers of discordant items have waves of their own, against each other. That
-        they differ is damped by |1 - 2 discordance| an item. What is left, a wave each time that
-        quantile sqrt(m) / 2 gains one half, is smoothed by the spread of m: it is multiplied with
-        exp(-pi^2 (1 - discordance) quantile^2 / 2). Its slope is then that factor times pi quantile
-        / (quantile + the normal quantile of the power) of the slope of what the power gains. Powers
-        of 0.3 to 0.8 fell back where that ratio was 1.5, and did not where it was 1.2.
-        """
-        from scipy.special import ndtri
-
-        if abs(1.0 - 2.0 * self.discordance) ** (n * self.worth) > _CALM:
-            return 1
-        z = self.quantile
-        left = math.exp(-0.5 * (math.pi * z) ** 2 * (1.0 - self.discordance))
-        if 2.0 * left * math.pi * z < z + ndtri(power):  # a ratio of 1/2, to be safe
-            return 0
-        wave = 2.0 * math.sqrt(n / (self.worth * self.discordance)) / z
-        return max(1, int(wave / _LOOKS))
-
-
-def after_waves(power: Callable[[int], float], target: float, first: int, waves: Waves) -> int:
-    """Return the smallest number from which on a power is reached.
-
-    Parameters
-    ----------
-    power
-        Of a number.
-    target
-        What is to be reached.
-    first
-        Reaches it.
-    waves
-        In which the power rises.
-    """
-    step = waves.step(first, target)
-    if not step:
-        return first
-    numbers = range(first, first + waves.length + 2 * step, step)
-    values = [power(n) for n in numbers]
-    for i in range(len(numbers) - 2, -1, -1):
-        lowest, value = numbers[i], values[i]
-        if step > 1 and i and values[i - 1] >= value <= values[i + 1]:
-            # Powers of clusters are alike until they make one more item.
-            alike = math.ceil(1.0 / waves.worth)
-            lowest = _lowest(power, numbers[i - 1], numbers[i + 1], alike)
-            value = power(lowest)
-        if value < target:
-            low, high = lowest, numbers[i + 1]
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if power(middle) >= target else (middle, high)
-            return high
-    return first
-
-
-def _lowest(value: Callable[[int], float], low: int, high: int, alike: int) -> int:
-    """Return the number of the lowest value, of values that fall and then rise."""
-    while high - low > 3 * alike:
-        third = (high - low) // 3
-        if value(low + third) <= value(high - third):
-            high -= third
-        else:
-            low += third
-    return min(range(low, high + 1), key=value)
 
 
 def minimum_detectable_effect(

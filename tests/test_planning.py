@@ -118,35 +118,6 @@ def test_paired_t__sizes_of_statsmodels(size: float, target: float, expected: fl
     assert result.n_items == math.ceil(expected)
 
 
-def brute_force_power(n: int, effect: float, discordance: float, alpha: float, side: str) -> float:
-    """Sum over all tables of the exact McNemar test of SciPy's binomial test."""
-    a_only, b_only = (discordance + effect) / 2.0, (discordance - effect) / 2.0
-    total = 0.0
-    for wins in range(n + 1):
-        for losses in range(n + 1 - wins):
-            pairs = wins + losses
-            p = stats.binomtest(wins, pairs, 0.5, side).pvalue if pairs else 1.0
-            # Twice a tail that equals alpha / 2 exactly may exceed alpha by a rounding.
-            if p <= alpha * (1.0 + 1e-9):
-                cells = [wins, losses, n - pairs]
-                total += stats.multinomial.pmf(cells, n, [a_only, b_only, 1.0 - discordance])
-    return float(total)
-
-
-@pytest.mark.parametrize("n", [1, 5, 6, 25])
-@pytest.mark.parametrize("effect, discordance", [(0.2, 0.5), (-0.1, 0.3), (0.4, 0.4), (0.3, 1.0)])
-@pytest.mark.parametrize("alpha, side", [(0.05, "two-sided"), (0.0625, "two-sided"),
-                                         (0.1, "greater"), (0.03125, "less")])  # fmt: skip
-def test_mcnemar__is_the_sum_over_all_tables(
-    n: int, effect: float, discordance: float, alpha: float, side: str
-) -> None:
-    """Also where a tail equals alpha: 2 / 2^5 for five discordant items."""
-    expected = brute_force_power(n, effect, discordance, alpha, side)
-    found = formulas.mcnemar_power(n, effect, discordance, alpha, side)
-    # What is left out has probability 2e-13.
-    assert pytest.approx(expected, abs=1e-12) == found
-
-
 def test_connor__published_formula() -> None:
     """Connor (1987, page 209) with cells 0.45 and 0.05: 23 pairs, as calculators have it."""
     result = sample_size(effect=0.4, discordance=0.5, method="connor")

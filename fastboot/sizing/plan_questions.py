@@ -10,11 +10,14 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastboot import power_formulas as formulas
 from fastboot.intervals import check_level
 from fastboot.pvalues import check_alternative
 from fastboot.rendering import count, sided
+from fastboot.sizing.mcnemar import ExactMcNemar
+from fastboot.sizing.waves import Waves, first_reaching, settled
 
 __all__ = [
     "MCNEMAR", "MEAN", "PAIRED_T", "PILOT", "PLANS", "PROPORTION", "Clusters", "Plan", "Question",
@@ -70,14 +73,14 @@ class Plan(NamedTuple):
 
     reached : half-width or power with so many clusters
     goal : what is planned, in words
-    waves : in which the power rises; None where it does not fall back
+    smallest : finds the number from which on a power is reached; None where any search does
     """
 
     reached: Callable[[int], float]
     goal: str
     inputs: dict[str, Any]
     assumptions: tuple[str, ...]
-    waves: formulas.Waves | None = None
+    smallest: Callable[[float], int | None] | None = None
 
 
 def _clusters(given: Mapping[str, Any], whose: str) -> Clusters:
@@ -172,16 +175,23 @@ def _plan_mcnemar(given: Mapping[str, Any]) -> Plan:
         )
     method = _word("method", given.get("method", "exact"), _TESTS)
 
-    def reached(n: int) -> float:
-        if method == "connor":
-            items = n * clusters.worth
-            return formulas.connor_power(items, effect, share, alpha, alternative)
-        # Whole items, rounded down but for the rounding error of the product.
-        whole = math.floor(n * clusters.worth * (1.0 + _EPSILON))
-        return formulas.mcnemar_power(whole, effect, share, alpha, alternative)
+    exact = ExactMcNemar(effect, share, alpha, alternative)
 
-    quantile = -float(ndtri(formulas.tail_of(alpha, alternative)))
-    waves = formulas.Waves(effect, share, quantile, clusters.worth)
+    def powers(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        # Whole items, rounded down but for the rounding error of the product.
+        return exact.powers(np.floor(numbers * clusters.worth * (1.0 + _EPSILON)).astype(np.int64))
+
+    def reached(n: int) -> float:
+        if method == "exact":
+            return float(powers(np.array([n]))[0])
+        return formulas.connor_power(n * clusters.worth, effect, share, alpha, alternative)
+
+    def smallest(target: float) -> int | None:
+        quantile = -float(ndtri(formulas.tail_of(alpha, alternative)))
+        waves = Waves(effect, share, quantile, alternative == "two-sided", clusters.worth)
+        first = first_reaching(powers, target, waves)
+        return None if first is None else settled(powers, target, first, waves)
+
     name = "exact McNemar test" if method == "exact" else "McNemar test (Connor's formula)"
     return Plan(
         reached,
@@ -190,7 +200,7 @@ def _plan_mcnemar(given: Mapping[str, Any]) -> Plan:
          "method": method, **clusters.inputs},
         (f"a true difference of {effect:g}",
          f"answers that differ on {100 * share:.4g}% of the items", *clusters.words),
-        waves if method == "exact" else None,
+        smallest if method == "exact" else None,
     )  # fmt: skip
 
 

@@ -141,9 +141,10 @@ def sample_size(
         target = number("power", given.get("power", 0.8))
         formulas.check_alpha_and_power(plan.inputs["alpha"], target)
         check_side(plan.inputs["effect"], plan.inputs["alternative"])
-        found = formulas.smallest(lambda n: plan.reached(n) >= target)
-    if found is not None and plan.waves is not None:
-        found = formulas.after_waves(plan.reached, target, found, plan.waves)
+        if plan.smallest is not None:
+            found = plan.smallest(target)
+        else:
+            found = formulas.smallest(lambda n: plan.reached(n) >= target)
     if found is None:
         raise ValueError(f"no sample below {formulas.MOST:,} is large enough; check the numbers")
     return SampleSize(
