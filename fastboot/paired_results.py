@@ -97,6 +97,11 @@ class _Comparison(Result, ABC):
         """Name of the p-value rule, see :mod:`fastboot.pvalues`."""
         return self._test.rule
 
+    def _other_size(self) -> int | None:
+        """Return the units of each resample; None where they are as many as in the data."""
+        n_drawn = dict(self.asked).get("n_drawn")
+        return None if n_drawn is None or int(n_drawn) == self.n_units else int(n_drawn)
+
     @abstractmethod
     def test(self, alternative: str | None = None, *, add_one: bool | None = None) -> PValue:
         """Return the p-value of another alternative from the same replicates."""
@@ -147,8 +152,8 @@ class _Comparison(Result, ABC):
         '|kind:non-inferiority|margin:0.1|alpha:0.05|higher_is_better:True'
         """
         kind, margin, alpha = check_margin(kind, margin, alpha)
-        n_drawn = dict(self.asked).get("n_drawn")
-        if n_drawn is not None and int(n_drawn) != self.n_units:
+        n_drawn = self._other_size()
+        if n_drawn is not None:
             raise ValueError(
                 f"`n_drawn` is {n_drawn} of {count(self.n_units, self.unit)}, so limits are those "
                 "of samples of another size; resample without n_drawn for a verdict"

@@ -177,6 +177,9 @@ ONE, OTHER = results_of([20, 30], [1, 2], 99)
         (ValueError, "`results` have different alternative: 'two-sided' for 0 but 'less' for 1",
          [ONE, fb.paired_bootstrap([1, 0, 1], [0, 1, 1], rng=0, n_resamples=99,
                                    alternative="less")], {}),
+        (ValueError, "`results` has n_drawn=5000 of 3 rows for data set 'y', so its replicates are",
+         {"x": ONE, "y": fb.paired_bootstrap([1, 0, 1], [0, 1, 1], rng=0, n_resamples=99,
+                                             n_drawn=5_000)}, {}),
         (ValueError, "`weights` is 'size'; choose one of equal, rows, precision", [ONE],
          {"weights": "size"}),
         (ValueError, "`weights` has 1 values but there are 2 data sets", [ONE, OTHER],
@@ -197,6 +200,13 @@ def test_refused(
     """By name, with the value and what to do."""
     with pytest.raises(error, match=re.escape(message)):
         pool(results, **options)
+
+
+def test_as_many_drawn_as_there_are() -> None:
+    """That `n_drawn` is no other size: pooled, and judged."""
+    same = fb.paired_bootstrap(*shares(np.random.default_rng(1), 20), rng=0, n_resamples=99,
+                               n_drawn=20)  # fmt: skip
+    assert pool([ONE, same]).verdict(1.0, kind="equivalence").passed
 
 
 def test_mixed_units_and_statistics() -> None:

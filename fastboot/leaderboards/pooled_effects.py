@@ -221,8 +221,8 @@ def pool(
     TypeError
         What is no such result.
     ValueError
-        Results differ in their number of resamples or alternative, a weight is out of range, or a
-        word is unknown.
+        Results differ in their number of resamples or alternative, or are of resamples of another
+        size (`n_drawn`); a weight is out of range, or a word is unknown.
 
     Examples
     --------
@@ -243,6 +243,14 @@ def pool(
     if alternative is None:
         alternative = _one_of(names, parts, "alternative", "pass alternative=")
     _one_of(names, parts, "n_resamples", "run them with the same")
+    for name, part in zip(names, parts, strict=True):
+        n_drawn = part._other_size()  # noqa: SLF001 # as its own verdict
+        if n_drawn is not None:
+            raise ValueError(
+                f"`results` has n_drawn={n_drawn} of {count(part.n_units, part.unit)} for data set "
+                f"{name!r}, so its replicates are those of samples of another size; resample "
+                "without n_drawn to pool"
+            )
     estimates = np.array([part.estimate for part in parts])
     errors = np.array([part.standard_error for part in parts])
     weighting, share = _weights(weights, names, parts, errors)
