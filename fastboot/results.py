@@ -159,6 +159,15 @@ class Result(Tabular):
     @property
     def notes(self) -> tuple[str, ...]:
         """Plain sentences that a reader of the numbers should know."""
+        notes = list(self._data_notes())
+        if self.method in {"bca", "studentized"} and self.confidence_interval.note:
+            given = self.confidence_interval.method
+            other = f"; the {given} interval is given" if given != self.method else ""
+            notes.append(self.confidence_interval.note + other)
+        return tuple(notes)
+
+    def _data_notes(self) -> tuple[str, ...]:
+        """Return those of the notes that are about data and replicates, whatever the interval."""
         notes = list(self.remarks)
         if self.degenerate:
             notes.append(
@@ -169,10 +178,6 @@ class Result(Tabular):
                 f"{self.n_undefined:,} of {self.n_resamples:,} replicates are undefined and left "
                 "out"
             )
-        if self.method in {"bca", "studentized"} and self.confidence_interval.note:
-            given = self.confidence_interval.method
-            other = f"; the {given} interval is given" if given != self.method else ""
-            notes.append(self.confidence_interval.note + other)
         return tuple(notes)
 
     @cached_property

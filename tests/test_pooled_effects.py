@@ -209,6 +209,90 @@ def test_as_many_drawn_as_there_are() -> None:
     assert pool([ONE, same]).verdict(1.0, kind="equivalence").passed
 
 
+def test_notes__of_the_data_sets() -> None:
+    """What is said of a data set by itself is said of the mean, with its name."""
+    few = [fb.paired_bootstrap([1.0, 2.0], [0.0, 0.0], rng=i, n_resamples=99) for i in range(12)]
+    assert pool(few).notes == (
+        "only 2 rows: intervals and p-values from so few units are rough [0, 1, 2 and 9 more]",
+    )
+    gaps = fb.paired_bootstrap(
+        [math.nan, *ONE_SCORES], [0.0, *ONE_SCORES[::-1]], nan_policy="omit", rng=0, n_resamples=99
+    )
+    mixed = pool({"all": ONE, "some": gaps, "few": few[0]})
+    assert mixed.notes == (
+        "1 row was dropped for a missing value ['some']",
+        "only 2 rows: intervals and p-values from so few units are rough ['few']",
+    )
+    assert json.loads(mixed.to_json())["notes"] == list(mixed.notes)
+    assert pool([ONE, OTHER]).notes == ()
+
+
+def test_notes__not_of_intervals_of_the_data_sets() -> None:
+    """That a data set had no BCa interval is nothing to the percentile interval of the mean."""
+    part = fb.paired_bootstrap(ONE_SCORES, ONE_SCORES[::-1], rng=0, n_resamples=2, method="bca")
+    assert any(note.startswith("BCa is undefined") for note in part.notes)
+    assert not any("BCa" in note for note in pool([part, part]).notes)
+
+
+def test_notes__undefined_replicates() -> None:
+    """Of each data set, and of the mean: that needs all of them."""
+    rare = np.zeros(30)
+    rare[:2] = 1.0
+    with pytest.warns(RuntimeWarning, match="undefined"):
+        part = fb.paired_bootstrap(
+            fb.ratio(ONE_SCORES, rare), fb.ratio(ONE_SCORES, rare + 1.0), rng=0, n_resamples=99
+        )
+    result = pool({"rare": part, "plain": ONE})
+    said = f"{part.n_undefined} of 99 replicates are undefined and left out"
+    assert result.notes == (f"{said} ['rare']", said)
+
+
+ONE_SCORES = (np.arange(30) % 7 < 3).astype(float).tolist()
+
+
+@pytest.mark.parametrize("gap", [1.0, 0.1])
+def test_data_set_without_spread(gap: float) -> None:
+    """No formula, no weight by precision and no verdict, and notes that say so; in tenths too.
+
+    Tenths vary by rounding: 1e-17 would have all the precision.
+    """
+    scores = np.random.default_rng(5).random(30)
+    constant = fb.paired_bootstrap(scores + gap, scores, rng=1, n_resamples=99)
+    varies = fb.paired_bootstrap(*shares(np.random.default_rng(2), 30), rng=2, n_resamples=99)
+    result = pool({"x": varies, "y": constant})
+    assert result.standard_errors.tolist() == [varies.standard_error, 0.0]
+    for figure in (*result.fixed_effect, *result.random_effects):
+        assert math.isnan(figure)
+    alike = "all replicates are equal, so they say nothing about the uncertainty"
+    first, second = result.notes
+    assert first == f"degenerate: {alike} ['y']"
+    assert second == (
+        "the standard error is 0 or undefined: without its precision fixed_effect and "
+        "random_effects are undefined ['y']"
+    )
+    verdict = result.verdict(10.0, kind="equivalence")
+    assert (verdict.passed, verdict.refuted) == (False, False)
+    assert verdict.note == f"in data set 'y' {alike}"
+    with pytest.raises(ValueError, match=re.escape("data set 'y' has standard error 0")):
+        pool({"x": varies, "y": constant}, weights="precision")
+
+
+def test_data_set_of_one_row__has_no_verdict() -> None:
+    """It would add nothing to the spread of the mean, though nobody knows how far it is off."""
+    one = fb.paired_bootstrap([0.25], [0.25], rng=0, n_resamples=99)
+    verdict = pool([ONE, one]).verdict(10.0, kind="equivalence")
+    assert not verdict.passed
+    assert verdict.note == "in data set 1 a single row says nothing about the uncertainty"
+    assert pool([ONE, OTHER]).verdict(10.0, kind="equivalence").passed
+
+
+@pytest.mark.parametrize("method", ["bca", "studentized", "exact"])
+def test_interval__refuses_what_pool_refuses(method: str) -> None:
+    """Rather than advise to ask for it."""
+    with pytest.raises(ValueError, match=f"`method` is '{method}'; a pooled effect has one of"):
+        pool([ONE, OTHER]).interval(method=method)
+
+
 def test_mixed_units_and_statistics() -> None:
     """Have a name for both."""
     grouped = fb.paired_bootstrap(

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.intervals import check_level
+from fastboot.intervals import ConfidenceInterval, check_level
 from fastboot.paired_results import PairedBootstrapResult
 from fastboot.plain import numbers_of
 from fastboot.pvalues import check_alternative
-from fastboot.rendering import count, short, shown_pvalue
+from fastboot.rendering import count, note_lines, short, shown_pvalue
 from fastboot.tables import Table
 
 __all__ = ["MetaAnalysis", "PooledResult", "pool"]
@@ -73,6 +73,9 @@ class PooledResult(PairedBootstrapResult):
         Shape (n_data_sets,), read-only: of each data set.
     seeds, signatures
         Of each data set: what reproduces its own result.
+    unshown
+        Why no verdict is given: the first data set whose replicates say nothing about its own
+        uncertainty; empty where all do.
     """
 
     data_sets: tuple[Any, ...]
@@ -82,6 +85,7 @@ class PooledResult(PairedBootstrapResult):
     standard_errors: Floats
     seeds: tuple[int, ...]
     signatures: tuple[str, ...]
+    unshown: str
 
     _procedure = "pool"
 
@@ -145,6 +149,37 @@ class PooledResult(PairedBootstrapResult):
             "random_effects": self.random_effects._asdict(),
         }
 
+    def interval(
+        self,
+        confidence_level: float | None = None,
+        method: str | None = None,
+        alternative: str | None = None,
+    ) -> ConfidenceInterval:
+        """Return another confidence interval from the same replicates.
+
+        Parameters
+        ----------
+        confidence_level, method, alternative
+            As in :func:`fastboot.pool`; None keeps the one asked for.
+
+        Raises
+        ------
+        ValueError
+            The level is not between 0 and 1, or the word is unknown or no method of pooled effects.
+
+        Examples
+        --------
+        >>> import fastboot as fb
+        >>> parts = [fb.paired_bootstrap([1, 1, 0], [0, 1, 0], rng=seed) for seed in (1, 2)]
+        >>> fb.pool(parts).interval(0.8, method="basic").method
+        'basic'
+        """
+        word = None if method is None else _check_method(method)
+        return super().interval(confidence_level, word, alternative)
+
+    def _unshown(self) -> str:
+        return self.unshown or super()._unshown()
+
     def _estimate_words(self) -> str:
         return f"{_MEANS[self.weighting]} {super()._estimate_words()}"
 
@@ -172,6 +207,10 @@ class PooledResult(PairedBootstrapResult):
         )
 
 
+_NO_PRECISION = (
+    "the standard error is 0 or undefined: without its precision fixed_effect and random_effects "
+    "are undefined"
+)
 _MEANS = {
     "equal": "macro average over data sets:",
     "rows": "average over data sets, weighted by rows:",
@@ -235,10 +274,7 @@ def pool(
     0.3
     """
     names, parts = _read(results)
-    if method not in _METHODS:
-        raise ValueError(
-            f"`method` is {method!r}; a pooled effect has one of {', '.join(_METHODS)}"
-        )
+    _check_method(method)
     level = check_level(confidence_level)
     if alternative is None:
         alternative = _one_of(names, parts, "alternative", "pass alternative=")
@@ -252,7 +288,8 @@ def pool(
                 "without n_drawn to pool"
             )
     estimates = np.array([part.estimate for part in parts])
-    errors = np.array([part.standard_error for part in parts])
+    # Replicates that vary by rounding alone would have all the precision.
+    errors = np.array([0.0 if part.degenerate else part.standard_error for part in parts])
     weighting, share = _weights(weights, names, parts, errors)
     # Runs with one seed share their random numbers, and where sizes are equal replicate r of one
     # moves with replicate r of the other (correlation 0.99 measured on 0/1 scores); replicates of
@@ -282,7 +319,7 @@ def pool(
             ("n_data_sets", str(len(parts))),
         ),
         "acceleration": None,
-        "remarks": (),
+        "remarks": _remarks(names, parts, errors),
         "replicate_standard_errors": None,
         "analytic_errors": None,
         "n_successes": None,
@@ -295,6 +332,7 @@ def pool(
         "standard_errors": _closed(errors),
         "seeds": tuple(part.seed for part in parts),
         "signatures": tuple(part.signature() for part in parts),
+        "unshown": next(filter(None, map(_unshown, names, parts)), ""),
     }
     for what in ("estimate_a", "estimate_b", "rounding"):
         own[what] = float(share @ [getattr(part, what) for part in parts])
@@ -326,6 +364,33 @@ def _read(results: Any) -> tuple[tuple[Any, ...], list[PairedBootstrapResult]]:
                 "paired_bootstrap"
             )
     return names, parts
+
+
+def _check_method(method: object) -> str:
+    """Return the word, or raise ValueError."""
+    if method not in _METHODS:
+        raise ValueError(
+            f"`method` is {method!r}; a pooled effect has one of {', '.join(_METHODS)}"
+        )
+    return str(method)
+
+
+def _remarks(
+    names: Sequence[Any], parts: Sequence[PairedBootstrapResult], errors: Floats
+) -> tuple[str, ...]:
+    """Return the notes of the data sets, each with those that it is about."""
+    found: dict[str, list[Any]] = {}
+    for name, part, error in zip(names, parts, errors, strict=True):
+        own = part._data_notes()  # noqa: SLF001 # what is said of it is said of the mean
+        for note in own if error > 0.0 else (*own, _NO_PRECISION):
+            found.setdefault(note, []).append(name)
+    return tuple(note_lines(found, -1))
+
+
+def _unshown(name: Any, part: PairedBootstrapResult) -> str:
+    """Return why the replicates of a data set say nothing, or an empty string."""
+    why = part._unshown()  # noqa: SLF001 # as its own verdict
+    return f"in data set {name!r} {why}" if why else ""
 
 
 def _one_of(
