@@ -17,7 +17,7 @@ from fastboot.arrow import decoded, slots
 from fastboot.sources.datasets import is_dataset
 from fastboot.sources.delimited import BLOCK_BYTES as _CSV_BLOCK
 from fastboot.sources.delimited import convert_options, ids_in, settings
-from fastboot.sources.filters import bound, expression_of, names_in
+from fastboot.sources.filters import UnknownColumnError, bound, names_in, understood
 from fastboot.sources.ipc import is_file_format
 from fastboot.sources.json_lines import first_names, json_rows
 from fastboot.sources.messages import names_near, reading
@@ -113,14 +113,14 @@ def filtered(table: Table, where: Any) -> Table:
     >>> filtered(table, [("split", "==", "test")]).read(["score"])
     {'score': [0, 1]}
     """
-    expression = expression_of(where)
-    if expression is None:
+    rule = understood(where)
+    if rule is None:
         return table
-    looked_at = names_in(expression, table.names)
+    looked_at = names_in(rule, table.names)
 
     def read(wanted: list[str]) -> dict[str, Any]:
         found = table.read(list(dict.fromkeys([*wanted, *looked_at])))
-        mask = _mask(expression, {name: found[name] for name in looked_at}, table.names)
+        mask = _mask(rule, {name: found[name] for name in looked_at}, table.names)
         if not mask.true_count:
             raise ValueError("`where` keeps no row of `data`; give a filter that some rows pass.")
         return {name: _kept(name, found[name], mask) for name in wanted}
@@ -128,17 +128,26 @@ def filtered(table: Table, where: Any) -> Table:
     return table._replace(read=read)
 
 
-def _mask(expression: Any, columns: dict[str, Any], names: list[str]) -> Any:
+def _mask(rule: Any, columns: dict[str, Any], names: list[str]) -> Any:
     """Return an Arrow array that is true of the rows that count, and false or null of others."""
-    arrays = {}
+    arrays, unread = {}, {}
     for name, values in columns.items():
         try:
             array = _arrow(values)
-        except (pa.ArrowException, TypeError, ValueError):
-            continue  # it may only share letters with the expression
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            unread[name] = error  # it may only share letters with an expression
+            continue
         arrays[name] = decoded(array) if len(array) else pa.nulls(0)
     schema = pa.schema([(name, array.type) for name, array in arrays.items()])
-    where = bound(expression, schema, names)
+    try:
+        where = bound(rule, schema, names)
+    except UnknownColumnError as error:
+        if error.name not in unread:
+            raise
+        raise ValueError(
+            f"`where`: column {error.name!r} cannot be read as one column "
+            f"({unread[error.name]}); give it values of one type."
+        ) from unread[error.name]
     assert where is not None
     used = list(where.types)
     for name in used:
@@ -160,7 +169,10 @@ def _arrow(values: Any) -> Any:
         return values
     if hasattr(values, "__arrow_c_stream__"):
         return pa.chunked_array(values)
-    return pa.array(values, from_pandas=True)
+    try:
+        return pa.array(values, from_pandas=True)
+    except OverflowError:  # of integers, the first small, and one beyond int64
+        return pa.array(values, pa.uint64(), from_pandas=True)
 
 
 def _kept(name: str, values: Any, mask: Any) -> Any:

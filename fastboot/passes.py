@@ -107,6 +107,7 @@ class Scan:
         if self._pieces is None:
             self._pieces = (_Stream(source),)
             return
+        self._pieces = tuple(piece.narrowed(reading.names) for piece in self._pieces)
         counts = [piece.n_rows for piece in self._pieces]
         if source.filtered or reading.omit or None in counts:
             counts = self._counted()

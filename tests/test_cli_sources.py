@@ -269,9 +269,8 @@ def test_where__first_file_has_no_values(suffix: str, tmp_path: Path) -> None:
         (
             "fold=three",
             (
-                "--where cannot be applied: Function 'equal' has no kernel matching input types "
-                "(int64, string). It looks at 'fold' of type int64; compare each column with a "
-                "value of its own type."
+                "--where cannot be applied: 'three' is no number. It looks at 'fold' of type "
+                "int64; compare each column with a value of its own type."
             ),
         ),
         ("split=tset", "--where keeps no row of FILE; give a filter that some rows pass."),

@@ -137,7 +137,7 @@ def test_filtered__reads_once_and_only_what_it_needs() -> None:
     table = Table(["split", "x", "plit", "other"], read)
     assert filtered(table, pc.field("split") == "b").read(["x"]) == {"x": [2]}
     assert asked == [["x", "split", "plit"]]
-    message = "`where`: no column 'plit' in data; there are: plit, split, x, other."
+    message = "`where`: column 'plit' cannot be read as one column (Could not convert <object"
     with pytest.raises(ValueError, match=re.escape(message)):
         filtered(table, pc.field("plit") == "b").read(["x"])
 
@@ -170,9 +170,14 @@ def test_filtered__rows_of_columns_differ() -> None:
     (pc.field("spl", "it") == 1, TypeError,
      "`where` cannot be applied: No match for FieldRef.Nested("),
     ([("split", ">", 3)], TypeError,
+     ("`where` cannot be applied: 3 is no text. It looks at 'split' of type large_string; compare "
+      "each column with a value of its own type.")),
+    (pc.field("split") > 3, TypeError,
      ("`where` cannot be applied: Function 'greater' has no kernel matching input types "
       "(large_string, int8). It looks at 'split' of type large_string; compare each column with a "
       "value of its own type.")),
+    ([("n", "=", 1, 2)], ValueError, "where=[('n', '=', 1, 2)] cannot be used (('n', '=', 1, 2)"),
+    ([[]], ValueError, f"where=[[]] cannot be used (Malformed filters); {HOW}"),
     (pc.field("n") + 1, TypeError,
      f"where=add_checked(n, 1) is int64, neither true nor false; {HOW}"),
     (pc.scalar(value=True), ValueError, f"where=true looks at no column; {HOW}"),

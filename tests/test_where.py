@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 import re
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,6 +21,9 @@ import pytest
 import fastboot as fb
 from fastboot import taking
 from fastboot.blocks import BLOCK
+from fastboot.files import filtered, open_table
+from fastboot.plain import Column, plain_of
+from fastboot.sources.opening import open_source
 
 N_ROWS = 60
 Call = Callable[..., Any]
@@ -173,7 +180,9 @@ NUMBERS = {
     ([("time", "<", float("inf"))], [0, 1, 2, 3]),
     ([("time", ">=", 1.7e9), ("x", "<", 5)], [1, 2]),
     ([("narrow", "in", [0.1])], [0, 3]),
-    ([("narrow", ">", 0.1)], [0, 1, 3]),  # 0.1 in 32 bits is above 0.1
+    ([("narrow", ">", 0.1)], [1]),
+    (pc.field("narrow") > 0.1, [0, 1, 3]),  # Arrow's own: 0.1 in 32 bits is above 0.1
+    ([("time", "<", 1_700_000_000.5)], [0, 1]),
 ])  # fmt: skip
 def test_where__numbers_of_other_widths(where: Any, rows: list[int], tmp_path: Path) -> None:
     """Integers beside floats, and 32 bits: alike in memory, and for any row groups."""
@@ -181,6 +190,242 @@ def test_where__numbers_of_other_widths(where: Any, rows: list[int], tmp_path: P
     pq.write_table(pa.table(NUMBERS), tmp_path / "0.parquet", row_group_size=2)
     for data in (NUMBERS, pa.table(NUMBERS), tmp_path / "0.parquet", tmp_path):
         assert expected == fb.bootstrap("x", data=data, where=where, n_resamples=1, rng=0).estimate
+
+
+COLUMN = Column("row")
+
+
+def kept(table: pa.Table, where: Any, path: Path) -> list[int]:
+    """The rows that a filter keeps, alike in memory, in row groups of one row, and in a stream."""
+
+    def stream() -> Any:
+        return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(2))
+
+    table = table.append_column("row", pa.array(np.arange(float(len(table)))))
+    pq.write_table(table, path, row_group_size=1)
+    found = []
+    for data in (table, path, stream):
+        source = open_source(data, where) or filtered(open_table(data), where)
+        try:
+            found.append([int(row) for row in plain_of(COLUMN, source.read(["row"])["row"]).values])
+        except ValueError as error:
+            if not str(error).startswith("`where` keeps no row"):
+                raise
+            found.append([])
+    assert found[1:] == found[:-1]
+    return found[0]
+
+
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_where__a_value_is_what_it_is_in_the_column(bits: int, tmp_path: Path) -> None:
+    """Every operator takes 0.1 for the float of the column; NaN and null are as they always are."""
+    dtype = np.dtype(f"f{bits // 8}")
+    values = np.array([0.1, 0.2, 0.3, 0.1, np.nan, -0.0, 0.5, np.inf], dtype)
+    table = pa.table({"f": pa.array(values)})
+    table = pa.concat_tables([table, pa.table({"f": pa.nulls(1, table.schema.field(0).type)})])
+
+    for operator, rows in {
+        "==": [0, 3],
+        "=": [0, 3],
+        "!=": [1, 2, 4, 5, 6, 7],
+        "<": [5],
+        "<=": [0, 3, 5],
+        ">": [1, 2, 6, 7],
+        ">=": [0, 1, 2, 3, 6, 7],
+    }.items():
+        for value in (0.1, np.float32(0.1) if bits < 64 else np.float64(0.1), Decimal("0.1")):
+            assert kept(table, [("f", operator, value)], tmp_path / "x.parquet") == rows
+    for where, rows in {
+        ("f", "in", (0.1,)): [0, 3],
+        ("f", "not in", (0.1,)): [1, 2, 4, 5, 6, 7, 8],
+        ("f", "in", (0.0, 0.5)): [5, 6],
+        ("f", "==", 0): [5],
+        ("f", "==", 0.5): [6],
+        ("f", ">", 0.3): [6, 7],
+        ("f", "<", 10**400): [0, 1, 2, 3, 5, 6],
+        ("f", ">", -(10**400)): [0, 1, 2, 3, 5, 6, 7],
+        ("f", "<=", -(10**400)): [],
+        ("f", ">=", 10**400): [7],
+        ("f", "==", 10**400): [],
+        ("f", "!=", 10**400): [0, 1, 2, 3, 4, 5, 6, 7],
+        ("f", "==", math.inf): [7],
+        ("f", "<", math.inf): [0, 1, 2, 3, 5, 6],
+        ("f", "==", math.nan): [],
+        ("f", "in", (math.nan, 0.2)): [1, 4],
+        ("f", "in", (None, 0.2)): [1, 8],
+        ("f", "in", ()): [],
+        ("f", "not in", (None,)): [0, 1, 2, 3, 4, 5, 6, 7],
+    }.items():
+        assert kept(table, [where], tmp_path / "x.parquet") == rows, where
+
+
+@pytest.mark.parametrize("operator", ["!=", "not in"])
+@pytest.mark.parametrize("kind", ["tuple", "expression"])
+def test_where__a_nan_that_statistics_do_not_show(operator: str, kind: str, tmp_path: Path) -> None:
+    """The least and the largest value of a row group are 0.5, but it has a NaN too."""
+    table = pa.table({"f": [0.5, math.nan], "x": [1.0, 2.0]})
+    pq.write_table(table, tmp_path / "x.parquet")
+    where: Any = [("f", operator, 0.5 if operator == "!=" else [0.5])]
+    if kind == "expression":
+        where = pc.field("f") != 0.5 if operator == "!=" else ~pc.field("f").isin([0.5])
+    for data in (table, tmp_path):
+        assert fb.bootstrap("x", data=data, where=where, n_resamples=9).estimate == 2.0
+
+
+MORNING = dt.datetime(2024, 1, 1, 6)  # noqa: DTZ001 - as the column
+LARGE = [2**64 - 1, 2**63, 5, 2**53 + 1, 0]
+MANY = pa.table({
+    "u": pa.array(LARGE, pa.uint64()),
+    "i": pa.array([2**53 + 1, -(2**63), 5, None, 0]),
+    "small": pa.array([127, -128, 5, None, 0], pa.int8()),
+    "money": pa.array(list(map(Decimal, ["0.10", "0.20", "-3.00", "99.99", "0.00"]))),
+    "day": pa.array([dt.date(2024, 1, day) for day in range(1, 6)]),
+    "time": pa.array(np.datetime64("2024-01-01T06:00:00") + 86_400 * np.arange(5)),
+    "span": pa.array([dt.timedelta(hours=hour) for hour in range(5)]),
+    "ok": [True, False, None, True, False],
+    "none": pa.nulls(5),
+    "word": ["1", "b", None, "d", ""],
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("where,rows", [
+    (("u", "==", 2**63), [1]),
+    (("u", ">=", 2**63), [0, 1]),
+    (("u", "in", [2**64 - 1, 5, -1, 2**70]), [0, 2]),
+    (("u", "==", 2.0**63), [1]),
+    (("u", "<", 2**70), [0, 1, 2, 3, 4]),
+    (("u", ">", -1), [0, 1, 2, 3, 4]),
+    (("u", "<", 0), []),
+    (("u", "==", np.uint64(2**64 - 1)), [0]),
+    (("u", "!=", pa.scalar(5, pa.int8())), [0, 1, 3, 4]),
+    (("i", "==", 2.0**53), []),  # of which float64 makes one
+    (("i", ">", 2.0**53), [0]),
+    (("i", "<=", -(2**63)), [1]),
+    (("i", "<", 2**63), [0, 1, 2, 4]),
+    (("i", "!=", 0.5), [0, 1, 2, 4]),
+    (("i", "in", [5.0, 0.5]), [2]),
+    (("i", "in", np.array([5, 7])), [2]),
+    (("i", ">", -math.inf), [0, 1, 2, 4]),
+    (("i", "==", math.nan), []),
+    (("small", "<", 1000), [0, 1, 2, 4]),
+    (("small", ">=", 127), [0]),
+    (("small", "<=", -1000), []),
+    (("money", "==", 0.1), [0]),
+    (("money", "in", [0.1, Decimal("0.2"), 0.205]), [0, 1]),
+    (("money", ">", 0.105), [1, 3]),
+    (("money", "<=", 100), [0, 1, 2, 3, 4]),
+    (("money", "<", Decimal("NaN")), []),
+    (("day", ">", np.datetime64("2024-01-03")), [3, 4]),
+    (("day", "==", np.datetime64("2024-01", "M")), [0]),
+    (("day", "in", [np.datetime64("2024-01-02T00"), np.datetime64("2024-01-03T01"), None]), [1]),
+    (("time", ">", np.datetime64("2024-01-03")), [2, 3, 4]),
+    (("time", "==", np.array("2024-01-03T06", "M8[ms]")), [2]),
+    (("time", "in", [np.datetime64("2024-01-03T06", "ns"), MORNING]), [0, 2]),
+    (("time", "not in", [np.datetime64("2024-01-03T06:00:00.5")]), [0, 1, 2, 3, 4]),
+    (("span", "<", np.timedelta64(2, "h")), [0, 1]),
+    (("span", "==", dt.timedelta(hours=2)), [2]),
+    (("span", "==", pa.scalar(dt.timedelta(hours=2))), [2]),
+    (("ok", "==", 1), [0, 3]),
+    (("ok", "!=", 1.0), [1, 4]),
+    (("ok", "in", [0]), [1, 4]),
+    (("ok", "==", np.bool_(True)), [0, 3]),
+    (("none", "==", 3), []),
+    (("none", "!=", "x"), []),
+    (("none", "in", [3, "x"]), []),
+    (("none", "in", [None]), [0, 1, 2, 3, 4]),
+    (("none", "not in", ["x"]), [0, 1, 2, 3, 4]),
+    (("word", "in", [np.str_("b"), "", None]), [1, 2, 4]),
+    (("word", ">=", "b"), [1, 3]),
+])  # fmt: skip
+def test_where__values_of_every_type(where: Any, rows: list[int], tmp_path: Path) -> None:
+    """Exactly, in memory, streamed, and where statistics leave row groups out."""
+    assert kept(MANY, [where], tmp_path / "x.parquet") == rows
+
+
+def test_where__columns_of_files_of_other_widths(tmp_path: Path) -> None:
+    """0.1 is that of the file at hand."""
+    for number, kind in enumerate([pa.float32(), pa.float64(), pa.float16()]):
+        column = pa.array(np.array([0.1, 0.2], f"f{kind.bit_width // 8}"))
+        table = pa.table({"f": column, "x": [float(number), 9.0]})
+        pq.write_table(table, tmp_path / f"{number}.parquet", row_group_size=1)
+    result = fb.bootstrap("x", data=tmp_path, where=[("f", "==", 0.1)], n_resamples=9)
+    assert (result.n_rows, result.estimate) == (3, 1.0)
+
+
+@pytest.mark.parametrize("where,error,message", [
+    (("ok", "==", 2), TypeError, "2 is neither true nor false. It looks at 'ok' of type bool;"),
+    (("ok", "in", ["yes"]), TypeError, "'yes' is neither true nor false. It looks at 'ok' of"),
+    (("i", "==", True), TypeError, "True is no number. It looks at 'i' of type int64; compare"),
+    (("i", "in", [1, "u"]), TypeError, "'u' is no number. It looks at 'i' of type int64; com"),
+    (("money", "<", "u"), TypeError, "'u' is no number. It looks at 'money' of type decimal128("),
+    (("word", "==", 1), TypeError, "1 is no text. It looks at 'word' of type large_string; com"),
+    (("day", ">", "May"), TypeError, "'May' is no such date or time. It looks at 'day' of type d"),
+    (("day", "in", ["May"]), TypeError, "'May' is no such date or time. It looks at 'day' of ty"),
+    (("time", "<", dt.datetime(2024, 1, 1, tzinfo=dt.UTC)), TypeError,
+     ("datetime.datetime(2024, 1, 1, 0, 0, tzinfo=datetime.timezone.utc) has a time zone, and the "
+      "column has none. It looks at 'time' of type timestamp[")),
+    (("zone", "<", np.datetime64("2024-01-01", "s")), TypeError,
+     ("datetime.datetime(2024, 1, 1, 0, 0) has no time zone, and the column has one. It looks at "
+      "'zone' of type timestamp[")),
+    (("list", "==", 1), TypeError, "1 is no value of type list<"),
+    (("day", "==", object), TypeError, "<class 'object'> is no such date or time. It loo"),
+    (("i", "==", None), TypeError,
+     ("compares 'i' with a missing value, which is true of no row; ('i', 'in', [None]) are the "
+      "rows without a value, and ('i', 'not in', [None]) the others.")),
+    (("time", "<", np.datetime64("NaT")), TypeError, "compares 'time' with a missing value, which"),
+    (("i", "==", pd.NA), TypeError, "compares 'i' with a missing value, which is true of no row"),
+    (("i", "==", pa.scalar(None)), TypeError, "compares 'i' with a missing value, which is true"),
+])  # fmt: skip
+def test_where__refused_in_words(
+    where: Any, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    """Not in those of Arrow, and of the column that it is about only."""
+    table = MANY.append_column("list", pa.array([[1]] * 5)).append_column("x", pa.array([1.0] * 5))
+    table = table.append_column("zone", table["time"].cast(pa.timestamp("s", "UTC")))
+    pq.write_table(table, tmp_path / "x.parquet")
+    for data in (table, tmp_path, table.to_reader):
+        for terms in ([where], [("x", ">", 0), where]):
+            with pytest.raises(error, match=re.escape(message)) as caught:
+                fb.bootstrap("x", data=data, where=terms)
+            assert "'x' of type" not in str(caught.value)
+            assert "kernel" not in str(caught.value)
+
+
+def test_where__looks_only_at_columns_that_it_names() -> None:
+    """A name that is part of another name is none of its columns, whatever that holds."""
+    data = {"score_id": ["a", "b", "c"], "id": [2**64 - 1, object(), "5"], "x": [1.0, 2.0, 4.0]}
+    for where in [("score_id", "!=", "c")], pc.field("score_id") != "c":
+        assert fb.bootstrap("x", data=data, where=where, n_resamples=9).estimate == 1.5
+    message = r"^`where`: column 'id' cannot be read as one column \(.*\); give it values of one ty"
+    for where in [("id", "!=", 5)], pc.field("id") != 5:
+        with pytest.raises(ValueError, match=message):
+            fb.bootstrap("x", data=data, where=where)
+    ids = data | {"id": [5, 2**64 - 1, 2**63]}
+    assert fb.bootstrap("x", data=ids, where=[("id", ">", 5)], n_resamples=9).estimate == 3.0
+
+
+def test_where__says_only_what_it_looks_at(tmp_path: Path) -> None:
+    """Not the columns whose names are letters of a value or of another name."""
+    table = {"a": [1], "fold": [1], "fo": ["u"], "u": ["u"], "x": [1.0]}
+    message = r"It looks at 'fold' of type int64; compare each column with a value of its own type"
+    for data in (table, write(table, tmp_path / "x.parquet")):
+        for where in [("fold", "==", "a fo u")], pc.field("fold") == "a fo u":
+            with pytest.raises(TypeError, match=message):
+                fb.bootstrap("x", data=data, where=where)
+
+
+def test_where__lists_for_tuples_and_a_value_that_is_an_expression() -> None:
+    """As pyarrow takes them."""
+    table = columns()
+    for where in [["fold", "<", 3]], [[["fold", "<", 3]]]:
+        found = fb.bootstrap("x", data=table, where=where, rng=0, n_resamples=9)
+        same(found, fb.bootstrap("x", data=table, where=[("fold", "<", 3)], rng=0, n_resamples=9))
+        assert " where fold < 3, " in found.summary()
+    either = [("x", ">", pc.field("y"))]
+    found = fb.bootstrap("x", data=table, where=either, rng=0, n_resamples=9)
+    assert found.n_rows == int((table["x"] > table["y"]).sum())
+    with pytest.raises(ValueError, match=r"^where=\[\('x', '~', .* cannot be used \("):
+        fb.bootstrap("x", data=table, where=[("x", "~", pc.field("y"))])
 
 
 @pytest.mark.parametrize("first", ["score,split\n", "score,split\n,\n,\n"])
@@ -241,9 +486,8 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         [("fold", "==", "three")],
         TypeError,
         (
-            "`where` cannot be applied: Function 'equal' has no kernel matching input types (int64,"
-            " string). It looks at 'fold' of type int64; compare each column with a value of its "
-            "own type."
+            "`where` cannot be applied: 'three' is no number. It looks at 'fold' of type int64; "
+            "compare each column with a value of its own type."
         ),
     ),
     (

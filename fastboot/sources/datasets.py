@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from fastboot.blocks import BLOCK
 from fastboot.sources.filters import Filter
 from fastboot.sources.fragments import Fragment, Opened, Query
 from fastboot.sources.kinds import plain_type
-from fastboot.sources.parquet import batches, groups_of, named
+from fastboot.sources.parquet import ColumnSizes, batches, groups_of, named
 
 __all__ = ["is_dataset", "open_dataset"]
 
@@ -38,6 +38,8 @@ class _ParquetPart(Fragment):
         Numbers of the row groups.
     schema
         Of the dataset: what the columns of the file become.
+    columns
+        What each column takes; None where `n_bytes` is of those that are read.
     """
 
     path: str
@@ -45,6 +47,13 @@ class _ParquetPart(Fragment):
     keys: dict[str, Any]
     groups: tuple[int, ...]
     schema: Any
+    columns: ColumnSizes | None = None
+
+    def _sized(self, columns: list[str]) -> _ParquetPart:
+        if self.columns is None:
+            return self
+        stored = [name for name in columns if name not in self.keys]
+        return replace(self, n_bytes=self.columns.of(stored), columns=None)
 
     def _read(self, columns: list[str]) -> Generator[Any]:
         stored = [name for name in columns if name not in self.keys]
@@ -138,7 +147,8 @@ def _parts(data: Any, where: Filter | None) -> list[Any] | None:
     if not isinstance(data, dataset.Dataset):
         return None
     try:
-        parts = list(data.get_fragments(filter=None if where is None else where.expression))
+        chosen = None if where is None else where.excluding(data.schema)
+        parts = list(data.get_fragments(filter=chosen))
     except ValueError:  # it has a filter of its own, which its fragments would forget
         return None
     are_files = all(isinstance(part, dataset.FileFragment) and part.path for part in parts)
@@ -153,6 +163,8 @@ def _fragments(part: Any, where: Filter | None, schema: Any) -> list[Fragment]:
         return [_FilePart(shown, where, None, None, part, schema)]
     own = (part.path, part.filesystem, dataset.get_partition_keys(part.partition_expression))
     return [
-        _ParquetPart(named(shown, groups), where, n_rows, n_bytes, *own, groups, schema)
-        for groups, n_rows, n_bytes in groups_of(part, where, schema)
+        _ParquetPart(
+            named(shown, groups), where, n_rows, int(each.sizes.sum()), *own, groups, schema, each
+        )
+        for groups, n_rows, each in groups_of(part, where, schema)
     ]

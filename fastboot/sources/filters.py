@@ -6,20 +6,23 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice, product
+from itertools import islice, product
 from typing import Any
 
 import pyarrow as pa
 
+from fastboot.sources.conditions import (
+    HOW,
+    Conditions,
+    UnlikeError,
+    conditions_of,
+    evaluated,
+)
 from fastboot.sources.kinds import plain_type
 from fastboot.sources.messages import names_near
 
-__all__ = ["Filter", "UnknownColumnError", "bound", "expression_of", "in_words", "names_in"]
+__all__ = ["Filter", "UnknownColumnError", "bound", "in_words", "names_in", "understood"]
 
-_HOW = (
-    "give a pyarrow expression such as pyarrow.compute.field('split') == 'test', or tuples of "
-    "column, operator and value such as [('split', '==', 'test')]"
-)
 # What a column of nulls only may stand for: is_in() wants the type of its values.
 _STAND_INS = (pa.null(), pa.large_string(), pa.int64(), pa.float64(), pa.bool_())
 # Of several such columns any may stand for any: what is tried at most, 0.3 ms each.
@@ -46,13 +49,13 @@ class Filter:
 
     Attributes
     ----------
-    expression
-        A pyarrow expression.
+    where
+        As from `understood`.
     types
         The columns it looks at, and their types.
     """
 
-    expression: Any
+    where: Any
     types: dict[str, Any]
 
     def mask(self, batch: Any) -> Any:
@@ -66,31 +69,57 @@ class Filter:
         Raises
         ------
         ValueError
-            The expression cannot be applied to these columns.
+            It cannot be applied to these columns.
         """
-        columns = []
-        for name, kind in self.types.items():
-            column = batch.column(name)
-            columns.append(column.cast(kind) if pa.types.is_null(column.type) else column)
+        columns = [batch.column(name) for name in self.types]
+        if isinstance(self.where, Conditions):
+            types = {name: column.type for name, column in zip(self.types, columns, strict=True)}
+            try:
+                _check(self.where, types)  # those of this batch
+            except TypeError as error:
+                raise ValueError(str(error)) from error
+            return evaluated(self.where.expression(types), pa.table(columns, list(types)))
+        kinds = self.types.values()
+        columns = [
+            column.cast(kind) if pa.types.is_null(column.type) else column
+            for column, kind in zip(columns, kinds, strict=True)
+        ]
         table = pa.table(columns, list(self.types))
         try:
-            return _evaluated(self.expression, table)
+            return evaluated(self.where, table)
         except pa.ArrowException as error:
             for wider in _with_wider_integers(table):
                 with suppress(pa.ArrowException):
-                    return _evaluated(self.expression, wider)
-            raise ValueError(str(_refused(error, self.types, list(self.types)))) from error
+                    return evaluated(self.where, wider)
+            raise ValueError(str(_refused(error, self.where, self.types))) from error
 
     @property
     def prunes(self) -> bool:
         """Tell whether the smallest and the largest value of rows can exclude them all.
 
-        Not of numbers of 32 bits and less: Arrow compares them with a value of 64 bits, or with
-        that value in 32 bits, as it happens (an exact comparison, and membership in a list).
+        Conditions see to that themselves. An expression cannot for numbers of 32 bits and less:
+        Arrow compares them with a value of 64 bits, or with that value in 32 bits, as it happens
+        (an exact comparison, and membership in a list). Nor what negates something of floats: a
+        NaN, which is neither the smallest nor the largest, differs from all numbers.
         """
-        return not any(
-            pa.types.is_floating(kind) and kind.bit_width < 64 for kind in self.types.values()
-        )
+        if isinstance(self.where, Conditions):
+            return True
+        floats = [kind for kind in self.types.values() if pa.types.is_floating(kind)]
+        negates = any(mark in str(self.where) for mark in ("invert(", " != "))
+        return not floats or not (negates or any(kind.bit_width < 64 for kind in floats))
+
+    def excluding(self, schema: Any) -> Any:
+        """Return an expression that excludes rows by what a file says of its columns.
+
+        Parameters
+        ----------
+        schema
+            Of the file.
+        """
+        if not isinstance(self.where, Conditions):
+            return self.where
+        types = {name: schema.field(name).type for name in self.types}
+        return self.where.expression(types, statistics=True)
 
     def kept(self, batch: Any) -> Any:
         """Return the rows of a batch that count."""
@@ -112,8 +141,8 @@ def _with_wider_integers(table: Any) -> Iterator[Any]:
         yield wider
 
 
-def expression_of(where: Any) -> Any:
-    """Return `where` as a pyarrow expression, None where there is none.
+def understood(where: Any) -> Any:
+    """Return `where` as conditions, or as a pyarrow expression, or None where there is none.
 
     Parameters
     ----------
@@ -135,20 +164,14 @@ def expression_of(where: Any) -> Any:
     if isinstance(where, compute.Expression):
         return where
     if not isinstance(where, list | tuple):
-        raise TypeError(f"`where` is a {type(where).__name__}; {_HOW}.")
-    lists = [where, *(some for some in where if isinstance(some, list | tuple))]
-    for term in chain(*lists):
-        if isinstance(term, tuple) and len(term) == 3:
-            column, operator, value = term
-            if operator in {"in", "not in"} and isinstance(value, str | bytes):
-                raise TypeError(
-                    f"where={where!r} looks for {column!r} in a text, which would be its letters; "
-                    f"give a list of values, such as [{value!r}]"
-                )
+        raise TypeError(f"`where` is a {type(where).__name__}; {HOW}.")
+    conditions = conditions_of(where)
+    if conditions is not None:
+        return conditions
     try:
         return parquet.filters_to_expression(where)
     except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
-        raise ValueError(f"where={where!r} cannot be used ({error}); {_HOW}.") from error
+        raise ValueError(f"where={where!r} cannot be used ({error}); {HOW}.") from error
 
 
 def in_words(where: Any) -> str:
@@ -157,50 +180,53 @@ def in_words(where: Any) -> str:
     Raises
     ------
     TypeError, ValueError
-        As `expression_of`.
+        As `understood`.
 
     Examples
     --------
     >>> in_words([("split", "==", "test"), ("score", "<", 3)])
     "split == 'test' and score < 3"
     """
-    expression = expression_of(where)
-    if expression is None:
+    found = understood(where)
+    if found is None:
         return ""
-    if expression is where:
-        return " ".join(str(where).split())
-    either = [where] if isinstance(where[0], tuple) else where
+    if not isinstance(found, Conditions):
+        return " ".join(str(found).split())
     all_of = [
         " and ".join(
-            f"{column} {'==' if operator == '=' else operator} {value!r}"
-            for column, operator, value in terms
+            f"{one.column} {'==' if one.operator == '=' else one.operator} {one.written!r}"
+            for one in every
         )
-        for terms in either
+        for every in found.either
     ]
     return all_of[0] if len(all_of) == 1 else " or ".join(f"({one})" for one in all_of)
 
 
-def names_in(expression: Any, names: Sequence[str]) -> list[str]:
-    """Return the names of columns that an expression may look at: all that its text holds.
+def names_in(where: Any, names: Sequence[str]) -> list[str]:
+    """Return the names of columns that a filter may look at.
+
+    Of an expression these are all that its text holds.
 
     Raises
     ------
     ValueError
         It looks at columns by number.
     """
-    text = str(expression)
+    if isinstance(where, Conditions):
+        return [name for name in dict.fromkeys(names) if name in where.columns]
+    text = str(where)
     if "FieldPath(" in text:
-        raise ValueError(f"where={text} looks at columns by number; name them: {_HOW}.")
+        raise ValueError(f"where={text} looks at columns by number; name them: {HOW}.")
     return [name for name in dict.fromkeys(names) if name in text]
 
 
-def bound(expression: Any, schema: Any, names: Sequence[str] | None = None) -> Filter | None:
-    """Return the filter for data of a schema; None without expression.
+def bound(where: Any, schema: Any, names: Sequence[str] | None = None) -> Filter | None:
+    """Return the filter for data of a schema; None where there is none.
 
     Parameters
     ----------
-    expression
-        As from `expression_of`.
+    where
+        As from `understood`.
     schema
         With the columns that it may look at.
     names
@@ -214,19 +240,35 @@ def bound(expression: Any, schema: Any, names: Sequence[str] | None = None) -> F
     ValueError
         There is no such column, or it looks at none.
     """
-    if expression is None:
+    if where is None:
         return None
-    looked_at = names_in(expression, schema.names)
-    if _applies(expression, {"": pa.null()}):
-        raise ValueError(f"where={expression} looks at no column; {_HOW}.")
+    names = schema.names if names is None else names
+    if isinstance(where, Conditions):
+        for name in where.columns:
+            if name not in schema.names:
+                raise UnknownColumnError(name, names)
+        types = {name: plain_type(schema.field(name).type) for name in where.columns}
+        _check(where, types)
+        return Filter(where, types)
+    looked_at = names_in(where, schema.names)
+    if _applies(where, {"": pa.null()}):
+        raise ValueError(f"where={where} looks at no column; {HOW}.")
     types = {name: plain_type(schema.field(name).type) for name in looked_at}
-    types = _with_nulls_typed(expression, types, schema.names if names is None else names)
+    types = _with_nulls_typed(where, types, names)
     # Names that are part of another name, or of a value, are not looked at.
     for name in list(types):
         fewer = {other: kind for other, kind in types.items() if other != name}
-        if _applies(expression, fewer):
+        if _applies(where, fewer):
             types = fewer
-    return Filter(expression, types)
+    return Filter(where, types)
+
+
+def _check(conditions: Conditions, types: dict[str, Any]) -> None:
+    """Refuse a value that goes with no value of its column, in words."""
+    try:
+        conditions.check(types)
+    except UnlikeError as error:
+        raise TypeError(_cannot(str(error), {error.column: types[error.column]})) from error
 
 
 def _with_nulls_typed(
@@ -238,15 +280,18 @@ def _with_nulls_typed(
         if _applies(expression, typed):
             return typed
     try:
-        kind = _evaluated(expression, _empty(types)).type
+        kind = evaluated(expression, _empty(types)).type
     except pa.ArrowException as error:
-        raise _refused(error, types, names) from error
-    raise TypeError(f"where={expression} is {kind}, neither true nor false; {_HOW}.")
+        unknown = _unknown(error)
+        if unknown is not None:
+            raise UnknownColumnError(unknown, names) from error
+        raise _refused(error, expression, types) from error
+    raise TypeError(f"where={expression} is {kind}, neither true nor false; {HOW}.")
 
 
 def _applies(expression: Any, types: dict[str, Any]) -> bool:
     try:
-        return bool(pa.types.is_boolean(_evaluated(expression, _empty(types)).type))
+        return bool(pa.types.is_boolean(evaluated(expression, _empty(types)).type))
     except pa.ArrowException:
         return False
 
@@ -255,26 +300,34 @@ def _empty(types: dict[str, Any]) -> Any:
     return pa.schema(list(types.items())).empty_table()
 
 
-def _evaluated(expression: Any, table: Any) -> Any:
-    """Evaluate in this thread: in several, rows of one batch may change places."""
-    from pyarrow import acero
-
-    plan = acero.Declaration.from_sequence([
-        acero.Declaration("table_source", acero.TableSourceNodeOptions(table)),
-        acero.Declaration("project", acero.ProjectNodeOptions([expression], ["where"])),
-    ])  # fmt: skip
-    outcome = plan.to_table(use_threads=False).column(0)
-    return pa.concat_arrays(outcome.chunks) if outcome.num_chunks else pa.array([], outcome.type)
+def _unknown(error: Exception) -> str | None:
+    """Return the name of the column that an expression looks for in vain."""
+    found = re.match(r"No match for FieldRef\.Name\((.*)\) in ", _told(error))
+    return found[1] if found else None
 
 
-def _refused(error: Exception, types: dict[str, Any], names: Sequence[str]) -> Exception:
-    """Return the error that says what is wrong with `where`."""
-    unknown = re.match(r"No match for FieldRef\.Name\((.*)\) in ", str(error).partition("\n")[0])
-    if unknown:
-        return UnknownColumnError(unknown[1], names)
-    reason = str(error).partition("\n")[0]
-    held = ", ".join(f"{name!r} of type {kind}" for name, kind in types.items())
-    return TypeError(
-        f"`where` cannot be applied: {reason}. It looks at {held or 'no column'}; compare each "
+def _told(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _refused(error: Exception, expression: Any, types: dict[str, Any]) -> TypeError:
+    """Return the error that says what is wrong with an expression."""
+    held = {name: kind for name, kind in types.items() if _misses(expression, types, name)}
+    return TypeError(_cannot(_told(error), held))
+
+
+def _misses(expression: Any, types: dict[str, Any], name: str) -> bool:
+    """Tell whether an expression looks at a column: without it, that is what is wrong."""
+    try:
+        evaluated(expression, _empty({one: kind for one, kind in types.items() if one != name}))
+    except pa.ArrowException as error:
+        return _unknown(error) == name
+    return False
+
+
+def _cannot(reason: str, held: dict[str, Any]) -> str:
+    looks = ", ".join(f"{name!r} of type {kind}" for name, kind in held.items())
+    return (
+        f"`where` cannot be applied: {reason}. It looks at {looks or 'no column'}; compare each "
         "column with a value of its own type."
     )

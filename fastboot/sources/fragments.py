@@ -35,7 +35,7 @@ class Fragment(ABC):
     n_rows
         All its rows, before the filter; None where the file does not say.
     n_bytes
-        What it takes in its file; None where there is none.
+        What reading it takes from its file, as far as that says; None where there is none.
     """
 
     shown: str
@@ -52,6 +52,13 @@ class Fragment(ABC):
     def filtered(self) -> bool:
         """Whether `where` may leave rows out."""
         return self.where is not None
+
+    def narrowed(self, wanted: Sequence[str]) -> Fragment:
+        """Return it with the bytes that columns take, and those that `where` looks at."""
+        return self._sized([*wanted, *([] if self.where is None else self.where.types)])
+
+    def _sized(self, columns: list[str]) -> Fragment:  # noqa: ARG002 - few files say what a column takes
+        return self
 
     def batches(self, wanted: Sequence[str]) -> Generator[Any]:
         """Yield the rows that count, in order, as Arrow record batches.

@@ -64,6 +64,8 @@ def open_arrow(path: str) -> Opened:
         fragments: list[Fragment] = []
         for run in runs(range(n_batches), sizes):
             n_rows = sum(sizes[number] for number in run)
+            # Its share of the file, whatever is read of it: a batch tells the place of a column to
+            # the library only, and not what it takes.
             n_bytes = size * n_rows // total
             named = _named(shown, run)
             fragments.append(_Batches(named, where, n_rows, n_bytes, place, tuple(run)))

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from fastboot.sources.datasets import is_dataset, open_dataset
 from fastboot.sources.delimited import open_delimited
-from fastboot.sources.filters import Filter, UnknownColumnError, bound, expression_of
+from fastboot.sources.filters import Filter, UnknownColumnError, bound, understood
 from fastboot.sources.fragments import Fragment, Opened, Query
 from fastboot.sources.hugging_face import is_hugging_face, open_hugging_face
 from fastboot.sources.ipc import open_arrow
@@ -73,7 +73,7 @@ class Source:
 
     def _bound(self, where: Any) -> Filter | None:
         try:
-            return bound(expression_of(where), pa.schema(list(self.types.items())), self.names)
+            return bound(understood(where), pa.schema(list(self.types.items())), self.names)
         except UnknownColumnError as error:
             raise ValueError(
                 f"`where`: no column {error.name!r} in data; {self.names_near(error.name)}."
