@@ -93,16 +93,17 @@ class TreeSum:
         """Sum of everything: subtrees from the last to the first; an array may be the tree's."""
         *before, (_, _, total) = self._nodes
         for _, _, sums in reversed(before):
-            total = sums + total
+            total = _added(sums, total)
         return total
 
 
 def _added(left: Any, right: Any) -> Any:
     """Left + right, in place where that can be: arrays that come from elsewhere are read-only."""
-    if isinstance(left, np.ndarray) and left.flags.writeable:
-        left += right
-        return left
-    return left + right
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
+        if isinstance(left, np.ndarray) and left.flags.writeable:
+            left += right
+            return left
+        return left + right
 
 
 def blocks_of(start: int, stop: int) -> Iterator[tuple[int, int]]:

@@ -144,6 +144,8 @@ def _read_objects(column: Column, values: Any, mask: Any = None) -> Any:
     try:
         try:
             return pa.array(values, mask=mask)
+        except OverflowError:  # of integers, the first of them small and one beyond int64
+            return pa.array(values, pa.uint64(), mask=mask)
         except pa.ArrowException:
             # NaN beside numbers is NaN; beside strings only pandas' convention can mean it: null.
             return pa.array(values, mask=mask, from_pandas=True)
@@ -151,7 +153,13 @@ def _read_objects(column: Column, values: Any, mask: Any = None) -> Any:
         for row, value in enumerate(values):
             if column.role == "number" and isinstance(value, int):
                 _refuse_inexact(column, row, value)
-        raise TypeError(f"{column} cannot be read as one column: {error}") from error
+        reason = (
+            "it has integers that 64 bits do not hold, or not beside those below 0; write them as "
+            "strings"
+            if isinstance(error, OverflowError)
+            else error
+        )
+        raise TypeError(f"{column} cannot be read as one column: {reason}") from error
 
 
 @dataclass(frozen=True)

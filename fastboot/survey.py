@@ -290,9 +290,11 @@ class _Seen(NamedTuple):
 
 def _sums(terms: Sequence[Any]) -> Floats:
     """Sums of one block, tallies written out."""
-    parts = [
-        _tallied(term) if isinstance(term, Tally) else np.array([np.sum(term)]) for term in terms
-    ]
+    with np.errstate(over="ignore", invalid="ignore"):  # refused by name where they are joined
+        parts = [
+            _tallied(term) if isinstance(term, Tally) else np.array([np.sum(term)])
+            for term in terms
+        ]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -307,7 +309,7 @@ def _tallied(tally: Tally) -> Floats:
 
 
 def _sizes(terms: Sequence[Any]) -> Floats:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         return np.array([np.abs(term).sum() for term in terms])
 
 

@@ -392,6 +392,14 @@ def test_load__nullable_refuses_the_rest() -> None:
 # Keys.
 
 
+def test_load__keys_beyond_int64_beside_small_ones() -> None:
+    """As a list, an array of objects, or with a mask."""
+    ids = [2**64 - 1, 2**63, 5, 2**64 - 1]
+    for values in (ids, tuple(ids), np.array(ids, object), pd.Series(ids, dtype=object)):
+        assert keys(values).codes.tolist() == [2, 1, 0, 2]
+    assert keys([5, 2**63 + 2**20, 2**63 + 1, 5]).codes.tolist() == [0, 2, 1, 0]
+
+
 def test_load__keys_with_a_dictionary_per_chunk() -> None:
     """The same index means different groups in different chunks (case 50)."""
     chunks = [pa.array(["a", "b"]).dictionary_encode(), pa.array(["b", "c"]).dictionary_encode()]
@@ -592,6 +600,11 @@ EXACT = "beyond 2**53, where float64 would change it; subtract or divide first."
     ("label", ["y", 2], TypeError, "`x` cannot be read as one column: "),
     ("key", pl.Series([object()], dtype=pl.Object), TypeError,
      "`x` cannot be read as one column: "),
+    ("key", [-1, 2**63], TypeError,
+     ("`x` cannot be read as one column: it has integers that 64 bits do not hold, or not beside "
+      "those below 0; write them as strings")),
+    ("key", [5, 2**64], TypeError, "`x` cannot be read as one column: it has integers that 64 bit"),
+    ("number", [5, 2**63], ValueError, f"`x` has {2**63} at row 1, {EXACT}"),
     ("label", ["y", None], ValueError, f"`x` has 1 null (first at row 1); {DROP}"),
     ("label", ["y", NAN], ValueError, f"`x` has 1 null (first at row 1); {DROP}"),
     ("label", [1.5, np.inf], ValueError, f"`x` has 1 infinite value (first at row 1); {FINITE}"),

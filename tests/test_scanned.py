@@ -11,6 +11,7 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -767,6 +768,27 @@ def test_progress(name: str, n_threads: int) -> None:
     assert 0 < meter.bytes[0] <= meter.bytes[-1] < 5 * size
 
 
+@pytest.mark.parametrize("kind", ["folder", "dataset"])
+def test_progress__bytes_of_columns_that_are_read(kind: str, tmp_path: Path) -> None:
+    """Of Parquet, not of its other columns; but of those that the filter looks at."""
+    for number in (0, 1):
+        for name in ("wide", "narrow"):
+            columns = ["a", "few"] if name == "narrow" else ["a", "b", "few", "said", "document"]
+            (tmp_path / name).mkdir(exist_ok=True)
+            path = tmp_path / name / f"{number}.parquet"
+            pq.write_table(table().select(columns), path, row_group_size=50_000)
+    for where in ([("few", "<", 2)], compute.field("few") < 2):
+        meters = {name: Meter() for name in ("wide", "narrow")}
+        for name, meter in meters.items():
+            folder = tmp_path / name
+            data = folder if kind == "folder" else pyarrow.dataset.dataset(folder)
+            fb.bootstrap("a", data=data, where=where, **OPTIONS, progress=meter, n_threads=1)
+        assert meters["wide"].bytes == meters["narrow"].bytes
+        fewer = Meter()
+        fb.bootstrap("few", data=data, where=where, **OPTIONS, progress=fewer, n_threads=1)
+        assert 0 < fewer.bytes[-1] < 0.7 * meters["wide"].bytes[-1]
+
+
 def test_progress__of_a_checkpoint(tmp_path: Path) -> None:
     """Bytes of the draws are told there too."""
     whole = table().select(["a", "b"])
@@ -815,3 +837,28 @@ def test_loaded(name: str) -> None:
     ):
         assert bits(asked.call(data, **options)) == expected_bits
     assert loading.called
+
+
+OVERFLOWING: dict[str, Any] = {
+    "rows": lambda **options: fb.bootstrap("a", **options),
+    "pairs": lambda **options: fb.paired_bootstrap("a", "b", **options),
+    "swaps": lambda **options: fb.approximate_randomization("a", "b", **options),
+    "groups": lambda **options: fb.bootstrap("a", groups="g", **options),
+    "ratio": lambda **options: fb.bootstrap(fb.ratio("a", "one"), **options),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWING)
+@pytest.mark.parametrize("signs", [(1,), (1, -1)], ids=["one sign", "infinities that cancel"])
+@pytest.mark.filterwarnings("error")
+def test_sums__overflow_is_refused_without_a_warning(
+    name: str, signs: tuple[int, ...], tmp_path: Path
+) -> None:
+    """As in memory; with warnings as errors too it is the same error."""
+    n_rows = 2 * BLOCK
+    a = np.concatenate([sign * np.full(n_rows // len(signs), 1e308) for sign in signs])
+    whole = of_columns(a=a, b=np.zeros(n_rows), one=np.ones(n_rows), g=np.arange(n_rows) // 3)
+    pq.write_table(whole, tmp_path / "x.parquet")
+    for data in (whole, tmp_path):
+        with pytest.raises(ValueError, match=r"^the values sum to more than float64 can hold; div"):
+            OVERFLOWING[name](data=data, n_resamples=9, rng=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pickle
 import re
 import sys
@@ -554,6 +555,17 @@ def test_json_lines__numbers_too_large(first: int, tmp_path: Path) -> None:
         source_of(path).read(["id"])
 
 
+def test_json_lines__numbers_beyond_int64(tmp_path: Path) -> None:
+    """Ids of 64 bits stay what they are, beside small ones too."""
+    ids = [5, 2**64 - 1, None, 2**63]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps({"id": one, "x": 1.5}) + "\n" for one in ids))
+    for data in (path, tmp_path):
+        assert source_of(data).read(["id"])["id"].to_pylist() == ids
+    found = source_of(path, [("id", ">=", 2**63)]).read(["id"])
+    assert found["id"].to_pylist() == [2**64 - 1, 2**63]
+
+
 def test_json_lines__numbers_that_become_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -647,3 +659,27 @@ def test_open_source__in_memory(tmp_path: Path) -> None:
         assert open_source(data) is None
     write(table, tmp_path / "x.parquet")
     assert open_source(tmp_path / "x.parquet") is not None
+
+
+def test_narrowed__bytes_of_columns(tmp_path: Path) -> None:
+    """What is inside a column is read with it; other files know only the whole."""
+    columns = {"x": [1.5, 2.5], "y": ["u", "v"], "s": [{"t": 1, "u": [2]}] * 2}
+    table = pa.table(columns)
+    for kind in ("parquet", "arrow", "csv"):
+        path = tmp_path / f"x.{kind}"
+        write(table if kind != "csv" else table.select(["x", "y"]), path)
+        fragments = source_of(path, [("x", ">", 2)]).fragments
+        assert fragments is not None
+        (whole,) = fragments
+        assert whole.n_bytes is not None
+        if kind != "parquet":
+            assert whole.narrowed(["y"]) is whole
+            continue
+        group = pyarrow.parquet.ParquetFile(path).metadata.row_group(0)
+        sizes = [group.column(i).total_compressed_size for i in range(4)]
+        assert whole.n_bytes == sum(sizes)
+        assert whole.narrowed(["y"]).n_bytes == sizes[0] + sizes[1]
+        assert whole.narrowed(["s"]).n_bytes == sizes[0] + sizes[2] + sizes[3]
+        narrow = whole.narrowed(["x"])
+        assert narrow.narrowed(["y"]) is narrow
+        assert narrow.n_bytes == sizes[0]

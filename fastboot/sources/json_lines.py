@@ -112,6 +112,8 @@ def _array(values: list[Any]) -> Any:
     try:
         try:
             return pa.array(values)
+        except OverflowError:  # of integers, one beyond int64
+            return pa.array(values, pa.uint64())
         except pa.ArrowException:
             return pa.array(values, from_pandas=True)  # NaN among strings is null
     except (pa.ArrowException, OverflowError):
