@@ -13,7 +13,7 @@ from fastboot.intervals import ConfidenceInterval
 from fastboot.rendering import short, width_of
 from fastboot.reports import Report
 
-__all__ = ["KINDS", "Verdict", "check_margin", "judge"]
+__all__ = ["KINDS", "Verdict", "check_margin", "judge", "resamples_needed"]
 
 KINDS = ("superiority", "non-inferiority", "equivalence")
 
@@ -141,6 +141,20 @@ def check_margin(kind: Any, margin: Any, alpha: Any) -> tuple[str, float, float]
     if not 0.0 < alpha < 0.5:
         raise ValueError(f"`alpha` is {alpha}; it must lie between 0 and 0.5, such as 0.05")
     return str(kind), float(margin), float(alpha)
+
+
+def resamples_needed(alpha: float) -> int:
+    """Return how many replicates limits among them need, to be wrong with probability alpha.
+
+    Beyond the smallest of n replicates lies one more with probability 1 / (n + 1), so a limit
+    cannot be wrong less often. (Normal limits use their spread only.)
+
+    Examples
+    --------
+    >>> resamples_needed(0.001), resamples_needed(1.0 - 0.9)
+    (999, 9)
+    """
+    return math.ceil((1.0 - 4.0 * np.finfo(np.float64).eps) / alpha) - 1  # 1 - 0.9 is below 0.1
 
 
 def judge(

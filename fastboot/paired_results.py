@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastboot import pvalues
 from fastboot.arguments import check_flag
 from fastboot.intervals import ConfidenceInterval
-from fastboot.margins import Verdict, check_margin, judge
+from fastboot.margins import Verdict, check_margin, judge, resamples_needed
 from fastboot.power_formulas import detectable
 from fastboot.pvalues import PValue
 from fastboot.rendering import count, short, shown_pvalue, width_of
@@ -133,7 +133,8 @@ class _Comparison(Result, ABC):
         Verdict
             It passes and refutes nothing, and its `note` says why, where the replicates say nothing
             about the uncertainty: of a single row or group, or all equal to a difference that is
-            not 0.
+            not 0; and where limits are among replicates, not "normal", and these are fewer than
+            1 / alpha - 1.
 
         Raises
         ------
@@ -158,15 +159,17 @@ class _Comparison(Result, ABC):
                 f"`n_drawn` is {n_drawn} of {count(self.n_units, self.unit)}, so limits are those "
                 "of samples of another size; resample without n_drawn for a verdict"
             )
+        low = self.interval(1.0 - alpha, alternative="greater")
+        high = self.interval(1.0 - alpha, alternative="less")
         return judge(
             self.estimate,
-            self.interval(1.0 - alpha, alternative="greater"),
-            self.interval(1.0 - alpha, alternative="less"),
+            low,
+            high,
             kind=kind,
             margin=margin,
             alpha=alpha,
             higher_is_better=check_flag("higher_is_better", higher_is_better),
-            note=self._unshown(),
+            note=self._unshown() or self._too_few(low.method, alpha),
             asked=self._signature(),
         )
 
@@ -180,6 +183,14 @@ class _Comparison(Result, ABC):
         if self.degenerate and abs(self.estimate) > self.rounding:
             return "all replicates are equal, so they say nothing about the uncertainty"
         return ""
+
+    def _too_few(self, method: str, alpha: float) -> str:
+        """Return that replicates are too few for limits at a level, or an empty string."""
+        n, needed = self.n_resamples - self.n_undefined, resamples_needed(alpha)
+        if method == "normal" or n >= needed or math.isnan(self.estimate):
+            return ""
+        defined = " defined" if self.n_undefined else ""
+        return f"limits at alpha {alpha:g} need {needed:,} resamples at least, not {n:,}{defined}"
 
     def passes(
         self,

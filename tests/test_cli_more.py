@@ -448,6 +448,15 @@ def test_gate__undefined(run: Callable[..., Done], tmp_path: Path) -> None:
     assert "nan" not in done.out
 
 
+@pytest.mark.parametrize("options", [(), ("--method", "normal")])
+def test_gate__resamples_of_its_level(
+    run: Callable[..., Done], path: Path, options: tuple[str, ...]
+) -> None:
+    """As few as the level allows, and fewer where limits are no resamples."""
+    words = gated(path, "good", "poor", 0, "--gold", "gold", "--alpha", 0.01, "--seed", 1)
+    assert run(*words, "--resamples", 9 if options else 99, *options).code == 0
+
+
 @pytest.mark.parametrize("n_rows,note", [(1, "a single row"), (2, "all replicates are equal")])
 @pytest.mark.parametrize("kind", ["superiority", "non-inferiority", "equivalence"])
 def test_gate__nothing_about_the_uncertainty(
@@ -482,6 +491,31 @@ def test_gate__nothing_about_the_uncertainty(
         (
             ("--candidate", "good", "--baseline", "fair", "--margin", 0, "--alpha", 0.7),
             "--alpha is 0.7; it must lie between 0 and 0.5, such as 0.05",
+        ),
+        (
+            (
+                "--candidate",
+                "good",
+                "--baseline",
+                "fair",
+                "--margin",
+                0,
+                "--alpha",
+                0.0001,
+                "--resamples",
+                99,
+            ),
+            (
+                "--alpha is 0.0001 but --resamples 99; limits at this level need --resamples 9999 "
+                "at least, or --method normal"
+            ),
+        ),
+        (
+            ("--candidate", "good", "--baseline", "fair", "--margin", 0, "--alpha", 0.00001),
+            (
+                "--alpha is 1e-05 but --resamples 9999; limits at this level need --resamples "
+                "99999 at least, or --method normal"
+            ),
         ),
         (
             ("--candidate", "good", "--baseline", "word", "--margin", 0),

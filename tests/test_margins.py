@@ -247,6 +247,78 @@ def test_verdict__other_size_of_resamples() -> None:
     assert same.verdict().note == ""
 
 
+A, B = np.random.default_rng(21).normal([[1.0], [0.0]], 1.0, (2, 30))
+FEW = {
+    "paired": fb.paired_bootstrap,
+    "unpaired": fb.unpaired_bootstrap,
+    "pooled": lambda a, b, **options: fb.pool([fb.paired_bootstrap(a, b, **options)] * 2),
+}
+
+
+@pytest.mark.parametrize("procedure", FEW)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "alpha, needed",
+    [(0.05, 19), (1.0 - 0.95, 19), (1.0 - 0.9, 9), (0.1, 9), (0.01, 99), (0.03, 33)],
+)
+def test_verdict__needs_resamples(procedure: str, kind: str, alpha: float, needed: int) -> None:
+    """A limit among n replicates is wrong with probability 1 / (n + 1) at least."""
+    margin = 50.0 if kind == "equivalence" else 0.0
+    for swapped in (False, True):
+        a, b = (B, A + 99.0) if swapped else (A + 99.0, B)
+        few = FEW[procedure](a, b, rng=0, n_resamples=needed - 1)
+        verdict = few.verdict(margin, kind=kind, alpha=alpha)
+        assert (verdict.passed, verdict.refuted) == (False, False)
+        assert verdict.note == (
+            f"limits at alpha {alpha:g} need {needed} resamples at least, not {needed - 1}"
+        )
+        assert f", but nothing is shown by it: {verdict.note}." in verdict.summary()
+        enough = FEW[procedure](a, b, rng=0, n_resamples=needed)
+        verdict = enough.verdict(margin, kind=kind, alpha=alpha)
+        assert verdict.note == ""
+        assert verdict.passed is (not swapped and kind != "equivalence")
+        assert verdict.refuted is not verdict.passed
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca", "studentized"])
+def test_verdict__needs_resamples_of_any_method_among_them(method: str) -> None:
+    """All limits that are read off replicates."""
+    result = fb.paired_bootstrap(A, B, rng=0, n_resamples=99, method=method)
+    assert result.verdict(alpha=1e-4).note == (
+        "limits at alpha 0.0001 need 9,999 resamples at least, not 99"
+    )
+    assert not result.passes(alpha=1e-4)
+    assert result.verdict(alpha=0.01).note == ""
+
+
+def test_verdict__normal_limits_need_none() -> None:
+    """They rest on the spread; nor do those of a randomization."""
+    for result in (
+        fb.paired_bootstrap(A + 9.0, B, rng=0, n_resamples=99, method="normal"),
+        fb.approximate_randomization(A, B, rng=0, n_resamples=99),
+        fb.permutation_test(A, B, rng=0, n_resamples=99),
+    ):
+        assert result.verdict(alpha=1e-4).note == ""
+    assert fb.paired_bootstrap(A + 9.0, B, rng=0, n_resamples=99, method="normal").passes(
+        alpha=1e-4
+    )
+
+
+def test_verdict__undefined_resamples_do_not_count() -> None:
+    """Of 19 the defined ones are fewer than 19."""
+    rare = np.zeros(30)
+    rare[:2] = 1.0
+    with pytest.warns(RuntimeWarning, match="undefined"):
+        result = fb.paired_bootstrap(
+            fb.ratio(A, rare), fb.ratio(B, rare + 1.0), rng=0, n_resamples=19
+        )
+    n = 19 - result.n_undefined
+    assert 0 < n < 19
+    assert result.verdict().note == (
+        f"limits at alpha 0.05 need 19 resamples at least, not {n} defined"
+    )
+
+
 def test_verdict__passes_wrongly_as_often_as_it_says() -> None:
     """At the line of non-inferiority, normal differences: alpha, but for the small sample.
 

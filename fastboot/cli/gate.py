@@ -11,7 +11,7 @@ from rich.text import Text
 from fastboot.cli import options, terminal
 from fastboot.cli.comparison import Comparison, Result
 from fastboot.cli.items import Items
-from fastboot.margins import Verdict, check_margin
+from fastboot.margins import Verdict, check_margin, resamples_needed
 from fastboot.rendering import short, to_json
 
 __all__ = ["gate"]
@@ -69,7 +69,9 @@ def gate(
         ),
         terminal.working() as progress,
     ):
-        check_margin(kind, margin, level)  # before minutes of work
+        # Before minutes of work.
+        check_margin(kind, margin, level)
+        _check_resamples(level, resamples, method)
         result = comparison.answer(progress)
         asked = None if lower_is_better is None else not lower_is_better
         higher = comparison.measures.higher_is_better(comparison.chosen_metric, asked=asked)
@@ -82,6 +84,16 @@ def gate(
         console.print(_line(comparison, result, verdict), soft_wrap=True)
         terminal.print_notes(console, map(options.translate, result.notes))
     raise typer.Exit(0 if verdict else 1)
+
+
+def _check_resamples(alpha: float, resamples: int | None, method: str | None) -> None:
+    """Refuse a level that so many resamples cannot have."""
+    n, needed = 9_999 if resamples is None else resamples, resamples_needed(alpha)
+    if method != "normal" and 0 < n < needed:
+        raise ValueError(
+            f"--alpha is {alpha:g} but --resamples {n}; limits at this level need --resamples "
+            f"{needed} at least, or --method normal"
+        )
 
 
 def _outcome(verdict: Verdict) -> str:
