@@ -304,6 +304,26 @@ def test_pilot__normal_scores_have_the_power_of_the_formula() -> None:
     )
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("effect", [None, 0.5])
+def test_pilot__of_float32(effect: float | None, *, grouped: bool) -> None:
+    """Scores that were float32 have the power of those that were not.
+
+    (It was 0 or 1: the infinite t of equal differences was taken for rounding of all the others.)
+    """
+    rng = np.random.default_rng(3)
+    options: dict[str, Any] = {"n_items": 30, "effect": effect, "rng": 0}
+    if grouped:
+        options["groups"] = np.arange(60) // 2
+    single = rng.normal(0.2, 1.0, 60).astype(np.float32).astype(float)
+    double = single * (1.0 + 1e-12)
+    found, expected = (power(one, np.zeros(60), **options).power for one in (single, double))
+    assert found == pytest.approx(expected, abs=2e-4)
+    assert 0.05 < found < 0.95
+    far = power(double + 1e9, np.full(60, 1e9), **options).power
+    assert far == pytest.approx(expected, abs=2e-4)
+
+
 def test_pilot__effect_none_takes_the_pilots() -> None:
     """And a given one moves the differences."""
     rng = np.random.default_rng(49)

@@ -70,9 +70,12 @@ class _ClusteredT(Additive):
 def _t(n: Any, mean: Any, deviations: Any, squares: Any, size: Any) -> Any:
     """Return mean / standard error, from the sum of squared deviations of n units."""
     # Some roundings of the sum of squares are what equal differences leave.
-    deviations = np.where(deviations > 1e-15 * squares, deviations, 0.0)
-    error = np.sqrt(deviations * n / (n - 1.0)) / size
-    return np.clip(np.where(error > 0.0, mean / error, np.sign(mean) * _HUGE), -_HUGE, _HUGE)
+    spread = np.where(deviations > 1e-15 * squares, deviations, 0.0)
+    error = np.sqrt(spread * n / (n - 1.0)) / size
+    t = np.clip(np.where(error > 0.0, mean / error, np.sign(mean) * _HUGE), -_HUGE, _HUGE)
+    # Far below 0 it is of no experiment, but of sums that were moved to see what their rounding
+    # does, far where scores were float32. An infinite t there would make rounding of all others.
+    return np.where(deviations < -1e-6 * squares, np.nan, t)
 
 
 def pilot_power(
