@@ -182,6 +182,10 @@ def test_sensitivity__exceptions() -> None:
     [
         ({"mechanism": lambda *_: "high"}, TypeError,
          "`mechanism` returned 'high'; a score must be a number (item 'z', report"),
+        ({"mechanism": lambda *_: "0.5"}, TypeError,
+         "`mechanism` returned '0.5'; a score must be a number (item 'z', report"),
+        ({"mechanism": lambda *_: "12", "batched": True, "degrade": list, "n_pairs": 2},
+         TypeError, "`mechanism` returned '1'; a score must be a number (item 'z', report"),
         ({"mechanism": lambda *_: math.inf}, ValueError,
          "`mechanism` returned inf; a score must be finite (item 'z'"),
         ({"mechanism": lambda *_: math.nan}, ValueError,

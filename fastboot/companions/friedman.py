@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastboot.arguments import check_flag
 from fastboot.calls import words
 from fastboot.columns import Column, load
 from fastboot.columns import names as names_of
@@ -341,6 +342,8 @@ def friedman_test(
     if control is not None and control not in names:
         raise ValueError(f"`control` is {control!r}; choose one of {', '.join(names)}")
     alpha = check_alpha(alpha)
+    higher_is_better = check_flag("higher_is_better", higher_is_better)
+    correct_ties = check_flag("correct_ties", correct_ties)
     rows = load(columns, data, nan_policy)
     table = [np.asarray(column) for column in rows.columns]
     n, k = rows.n_rows, len(table)
@@ -374,8 +377,8 @@ def friedman_test(
         f_statistic=f,
         pvalue=float(np.fmax(fdtrc(k - 1.0, (k - 1.0) * (n - 1.0), f), least)),
         control=control,
-        higher_is_better=bool(higher_is_better),
-        correct_ties=bool(correct_ties),
+        higher_is_better=higher_is_better,
+        correct_ties=correct_ties,
         alpha=alpha,
         asked=(("scores", words(list(names) if _is_table(scores) else scores)),),
     )

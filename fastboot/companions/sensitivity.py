@@ -334,13 +334,15 @@ class _Calls:
             )
 
     def _number(self, value: Any, pair: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError) as error:
+        try:  # of digits in a string Python would make a number
+            number = None if isinstance(value, str | bytes) else float(value)
+        except (TypeError, ValueError):
+            number = None
+        if number is None:
             raise TypeError(
                 f"`mechanism` returned {label(repr(value))}; a score must be a number "
                 f"({self._about([pair])})"
-            ) from error
+            )
         if math.isinf(number) or (math.isnan(number) and self.nan_policy == "raise"):
             omit = ', or pass nan_policy="omit"' if math.isnan(number) else ""
             raise ValueError(
