@@ -10,7 +10,7 @@ __all__ = ["main"]
 def main() -> int:
     """Run the command line with the arguments of this process; return its exit code.
 
-    0 after an answer, 2 after bad usage or bad data, 130 after Ctrl-C.
+    0 after an answer, 2 after bad usage or bad data, 130 after Ctrl-C; see `fastboot.cli.run`.
     """
     try:
         from fastboot import cli

@@ -632,10 +632,30 @@ def test_process__ascii_output() -> None:
     assert done.stdout.isascii()
 
 
-def test_process__closed_pipe() -> None:
-    """`fastboot demo | true` ends quietly."""
+UNREAD = {
+    "demo": (("demo", "--resamples", 9), 141),
+    "rank": (("rank", "TABLE", "--systems", "a,b", "--seed", 1, "--json"), 141),
+    "compare": (("compare", "TABLE", "--a", "a", "--b", "b"), 141),
+    "help": (("gate", "--help"), 141),
+    "passed": (("--margin", 0.9), 0),
+    "passed, JSON": (("--margin", 0.9, "--json"), 0),
+    "failed": (("--margin", 0), 1),
+    "failed, JSON": (("--margin", 0, "--json"), 1),
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_process__closed_pipe(case: str, table: Path) -> None:
+    """`fastboot ... | true` ends quietly; with the code of a gate if it is one, else 141.
+
+    1 would say that a candidate is worse.
+    """
+    words, code = UNREAD[case]
+    if words[0] == "--margin":
+        words = ("gate", "TABLE", "--candidate", "a", "--baseline", "b", "--seed", 1, *words)
+    own = [str(table if word == "TABLE" else word) for word in words]
     with subprocess.Popen(
-        [sys.executable, "-m", "fastboot", "demo", "--resamples", "9"],
+        [sys.executable, "-m", "fastboot", *own],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -645,7 +665,18 @@ def test_process__closed_pipe() -> None:
         command.stdout.close()
         errors = command.stderr.read()
 
-    assert errors == ""
+    assert (command.returncode, errors) == (code, "")
+
+
+def test_process__closed_stderr() -> None:
+    """Nobody reads what is wrong: the code is that of bad usage all the same."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "fastboot", "gate"], stderr=subprocess.PIPE
+    ) as command:
+        assert command.stderr is not None
+        command.stderr.close()
+
+    assert command.returncode == 2
 
 
 class Terminal:

@@ -157,7 +157,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0 after an answer, 1 where ``gate`` fails, 2 after bad usage or bad data (one line on stderr
-        says what), 130 after Ctrl-C.
+        says what), 130 after Ctrl-C, 141 where nobody read stdout to the end (``| head``) and there
+        is no code of a gate.
 
     Examples
     --------
@@ -167,6 +168,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         return app(arguments, prog_name="fastboot", standalone_mode=False) or 0
+    except SystemExit:
+        # Where the reader of stdout has left, rich, and typer for its own words, exit with 1, which
+        # is the answer of a gate. Shells have 128 + SIGPIPE for it.
+        return terminal.UNREAD
     except typer.TyperException as error:
         # What checks the values says what kind of Python error a wrong one is.
         wrong = re.compile(r"^(Invalid value for '.*?': )Value error, ")

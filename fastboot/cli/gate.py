@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import typer
 from rich.console import Console
@@ -77,12 +78,14 @@ def gate(
         higher = comparison.measures.higher_is_better(comparison.chosen_metric, asked=asked)
         verdict = result.verdict(margin, kind=kind, alpha=level, higher_is_better=higher)
     console = Console(highlight=False)
-    if json:
-        console.out(_json(comparison, result, verdict), highlight=False)
-    else:
-        # One line, however long: logs are searched.
-        console.print(_line(comparison, result, verdict), soft_wrap=True)
-        terminal.print_notes(console, map(options.translate, result.notes))
+    # The code is the answer, whether or not anybody reads the words.
+    with suppress(SystemExit):  # of a broken pipe
+        if json:
+            console.out(_json(comparison, result, verdict), highlight=False)
+        else:
+            # One line, however long: logs are searched.
+            console.print(_line(comparison, result, verdict), soft_wrap=True)
+            terminal.print_notes(console, map(options.translate, result.notes))
     raise typer.Exit(0 if verdict else 1)
 
 

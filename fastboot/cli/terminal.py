@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +20,9 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["complain", "print_notes", "working"]
+__all__ = ["UNREAD", "complain", "print_notes", "working"]
+
+UNREAD = 141  # the exit code where the reader of stdout has left: 128 + SIGPIPE
 
 
 @contextmanager
@@ -65,4 +68,9 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
 def complain(message: str) -> None:
     """Write one line to stderr; what a file holds must not steer the terminal."""
     line = " ".join(message.split())
-    sys.stderr.write(f"fastboot: {''.join(char if char.isprintable() else '?' for char in line)}\n")
+    try:
+        sys.stderr.write(
+            f"fastboot: {''.join(char if char.isprintable() else '?' for char in line)}\n"
+        )
+    except BrokenPipeError:  # nobody reads on; what is left must not fail at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
