@@ -30,7 +30,7 @@ from fastboot.sources.replicate_files import FILE_NAME, Finished, Header
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Checkpoint", "Digest"]
+__all__ = ["Checkpoint", "Digest", "check_path"]
 
 Floats = NDArray[np.float64]
 Found = TypeVar("Found")
@@ -48,8 +48,8 @@ class Checkpoint:
     Parameters
     ----------
     path
-        The directory; it is created if absent. It must hold nothing else; hidden files, which
-        systems put anywhere, do not count.
+        The directory; it is created if absent, and ``~`` is the user's home. It must hold nothing
+        else; hidden files, which systems put anywhere, do not count.
     identity
         What decides the replicates, by name: data, statistic, design, seed, version. The number of
         resamples is no part of it: a longer run resumes a shorter one.
@@ -59,8 +59,8 @@ class Checkpoint:
     TypeError
         `path` is not a path.
     ValueError
-        There is a file of this name, the directory holds other files, a file in it is damaged, or
-        it belongs to another run.
+        `path` is empty, there is a file of this name, the directory holds other files, a file in it
+        is damaged, or it belongs to another run.
     OSError
         The directory cannot be created or read.
 
@@ -79,7 +79,9 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"`checkpoint` is {path!r}; give the path of a directory")
-        self._directory = Path(os.fsdecode(path)).absolute()  # wherever the job goes
+        check_path(path)
+        place = os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 - as in sources.paths
+        self._directory = Path(place).absolute()  # wherever the job goes
         self._identity = dict(identity)
         self._shape: tuple[int, int] | None = None
         self._known: set[range] = set()  # files that belong to this run
@@ -300,6 +302,14 @@ class Checkpoint:
             for part in parts:
                 if part != whole:
                     (self._directory / _name(part)).unlink(missing_ok=True)
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Refuse an empty path, which would be the working directory."""
+    if not os.fsdecode(path):
+        raise ValueError(
+            "`checkpoint` is an empty path; give that of a directory, '.' for the working directory"
+        )
 
 
 class Digest:

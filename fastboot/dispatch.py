@@ -126,7 +126,7 @@ def in_order(
         error of `tick`, outstanding tasks are cancelled, and those that run in threads have ended,
         at their next look at :func:`stopped`. What runs in other processes is not waited for.
     TypeError
-        A task cannot be pickled.
+        A task cannot be pickled, or the executor returns no future.
     RuntimeError
         A worker died. (Dask runs its tasks elsewhere first, and says so only after the fourth.)
 
@@ -165,7 +165,9 @@ def _outstanding(
 
     def send(task: Callable[[], T]) -> None:
         with _explained(task, executor):
-            outstanding.append((task, submit(task)))
+            future = submit(task)
+        _check_future(future)
+        outstanding.append((task, future))
 
     def first() -> T:
         task, future = outstanding[0]
@@ -262,6 +264,16 @@ def _await(future: Any, tick: Callable[[], None]) -> None:
         while not future.done():
             time.sleep(_POLL)
             tick()
+
+
+def _check_future(future: Any) -> None:
+    """Refuse what cannot be waited for: where submit() calls at once it is the result itself."""
+    tells = any(callable(getattr(future, name, None)) for name in ("add_done_callback", "done"))
+    if not tells or not callable(getattr(future, "result", None)):
+        raise TypeError(
+            f"`executor`.submit() returned a {type(future).__name__}; it must return a future, "
+            "with result(), cancel(), and add_done_callback() or done()"
+        )
 
 
 def _cancel(future: Any) -> bool:

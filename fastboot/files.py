@@ -18,6 +18,7 @@ from fastboot.sources.datasets import is_dataset
 from fastboot.sources.delimited import BLOCK_BYTES as _CSV_BLOCK
 from fastboot.sources.delimited import convert_options, ids_in, settings
 from fastboot.sources.filters import UnknownColumnError, bound, names_in, understood
+from fastboot.sources.hugging_face import check_hugging_face
 from fastboot.sources.ipc import is_file_format
 from fastboot.sources.json_lines import first_names, json_rows
 from fastboot.sources.messages import names_near, reading
@@ -62,7 +63,7 @@ def open_table(data: Any) -> Table:
     Raises
     ------
     TypeError
-        `data` is none of these.
+        `data` is none of these, such as several datasets of Hugging Face, or one that streams.
     FileNotFoundError
         There is no such file.
     ValueError
@@ -70,6 +71,7 @@ def open_table(data: Any) -> Table:
     """
     if isinstance(data, Table):
         return data
+    check_hugging_face(data)
     if is_one_file(data):
         return _file(os.fsdecode(data))
     table = _in_memory(data)

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastboot.checkpoints import Checkpoint, Digest
+from fastboot.checkpoints import Checkpoint, Digest, check_path
 from fastboot.columns import Keys, Labels
 from fastboot.designs import Arrangement, Design
 from fastboot.engine import Progress
@@ -211,6 +211,7 @@ def check_checkpoint(
         return checkpoint
     if not isinstance(checkpoint, str | os.PathLike):
         raise TypeError(f"`checkpoint` is {checkpoint!r}; give the path of a directory, or None")
+    check_path(checkpoint)
     several = randomized or bool(design.by) or design.levels == "crossed"
     return StoredReplicates(os.fsdecode(checkpoint), procedure, several)
 

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import fastboot as fb
 from fastboot import checkpoints
 from fastboot.checkpoints import Checkpoint, Digest
 from fastboot.sources.replicate_files import MOST_COLUMNS
@@ -338,6 +339,36 @@ def test_checkpoint__refuses_what_is_no_path() -> None:
     """A number is no path."""
     with pytest.raises(TypeError, match="`checkpoint` is 3; give the path of a directory"):
         Checkpoint(3, IDENTITY)  # type: ignore[arg-type] # the error
+
+
+def test_checkpoint__at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~` is the user's home, as for `data`; of an unknown user it is a name."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for path in ("~/kept", Path("~/kept")):
+        fb.bootstrap([1.0, 2.0, 4.0], n_resamples=20, rng=1, checkpoint=path)
+    names = sorted(one.name for one in tmp_path.iterdir() if not one.name.startswith("."))
+    assert names == ["here", "kept"]
+    assert list((tmp_path / "kept").iterdir())
+    Checkpoint("~nobody-of-this-name/kept", {})
+    assert [one.name for one in Path.cwd().iterdir()] == ["~nobody-of-this-name"]
+
+
+def test_checkpoint__refuses_an_empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which would be the working directory; before any work."""
+    monkeypatch.chdir(tmp_path)
+    message = (
+        r"^`checkpoint` is an empty path; give that of a directory, '\.' for the working direc"
+    )
+    with pytest.raises(ValueError, match=message):
+        Checkpoint("", {})
+    with pytest.raises(ValueError, match=message):
+        fb.bootstrap("x", data="no file", rng=1, checkpoint="")
+    assert list(tmp_path.iterdir()) == []
+    fb.bootstrap([1.0, 2.0, 4.0], n_resamples=20, rng=1, checkpoint=".")
+    assert list(tmp_path.iterdir())
 
 
 def test_checkpoint__refuses_a_file(tmp_path: Path) -> None:

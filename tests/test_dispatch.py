@@ -28,12 +28,16 @@ from typing import Any
 
 import distributed
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from clusters import two_processes
 from dispatched import Calling, Dying, Failing, OddError, Square, told_to_stop
 from joblib.externals.loky import get_reusable_executor
 
+import fastboot as fb
 from fastboot import dispatch
+from fastboot.blocks import BLOCK
 from fastboot.dispatch import check_executor, in_order
 
 # P5 of the design: Ctrl-C within 0.5 s.
@@ -234,6 +238,50 @@ def test_in_order__futures_that_call_back() -> None:
             return Promise(call)
 
     assert [0, 1, 4] == run(map(Square, range(3)), executor=Promising())
+
+
+class _AtOnce:
+    """Calls what it is sent, and returns what that returns."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call it."""
+        return function(*arguments)
+
+
+class _Later:
+    """Returns a coroutine, as executors of other kinds do."""
+
+    async def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call it, when it is awaited."""
+        return function(*arguments)
+
+
+class _Half:
+    """Tells when it is done, but has no result."""
+
+    def done(self) -> bool:
+        """At once."""
+        return True
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+def test_error__submit_returned_no_future(tmp_path: Path) -> None:
+    """By the name of what it returned; before anything waits for it."""
+    for executor, task, returned in [
+        (_AtOnce(), str, "str"),
+        (_AtOnce(), _Half, "_Half"),
+        (_Later(), str, "coroutine"),
+    ]:
+        message = (
+            rf"^`executor`\.submit\(\) returned a {returned}; it must return a future, with result"
+            r"\(\), cancel\(\), and add_done_callback\(\) or done\(\)$"
+        )
+        with pytest.raises(TypeError, match=message):
+            list(in_order([task], executor=executor, n_threads=1))
+    values = np.random.default_rng(0).normal(size=2 * BLOCK)
+    pq.write_table(pa.table({"x": values}), tmp_path / "x.parquet", row_group_size=BLOCK)
+    with pytest.raises(TypeError, match=r"^`executor`\.submit\(\) returned a Findings; it must"):
+        fb.bootstrap("x", data=tmp_path, executor=_AtOnce())
 
 
 def test_in_order__loky() -> None:

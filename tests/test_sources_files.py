@@ -193,6 +193,21 @@ def test_files__addresses(kind: type, name: str, scheme: str) -> None:
             call(data)
 
 
+@pytest.mark.parametrize("data", ["", [""], ["a.parquet", ""]])
+def test_files__empty_path(data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not taken for the working directory."""
+    monkeypatch.chdir(tmp_path)
+    write(pa.table({"x": [1.0, 2.0]}), Path("a.parquet"))
+    message = (
+        r"^`data` has an empty path; give that of a file or a folder, '\.' for the working direct"
+    )
+    with pytest.raises(ValueError, match=message):
+        open_source(data)
+    with pytest.raises(ValueError, match=message):
+        fb.bootstrap("x", data=data)
+    assert fb.bootstrap("x", data=".", n_resamples=9).n_rows == 2
+
+
 def test_files__folder_named_as_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is there is a path."""
     monkeypatch.chdir(tmp_path)

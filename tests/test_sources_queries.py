@@ -22,6 +22,7 @@ import pyarrow.parquet
 import pytest
 from sourced import open_files, rows_of, source_of, write
 
+import fastboot as fb
 from fastboot.blocks import BLOCK
 from fastboot.columns import Column, load, names
 from fastboot.companions.t_test import paired_t_test
@@ -409,6 +410,29 @@ def test_hugging_face__loaded(hugging_face: Any) -> None:
     assert isinstance(rows.columns[0], np.ndarray)
     assert rows.columns[0].tolist() == [3.0, 1.0]
     assert open_table(data).names == data.column_names
+
+
+def test_hugging_face__what_is_no_table(hugging_face: Any) -> None:
+    """Splits are no columns, and what streams is no dataset: each says what to give."""
+    import datasets
+
+    both = datasets.DatasetDict({"test": hugging_face, "dev": hugging_face})
+    message = r"^`data` is a DatasetDict of the splits test, dev; give one, data\['test'\]\.$"
+    for data in (both, datasets.IterableDatasetDict({"test": hugging_face.to_iterable_dataset()})):
+        pattern = message if data is both else r"^`data` is a IterableDatasetDict of the splits t"
+        with pytest.raises(TypeError, match=pattern):
+            fb.bootstrap('the "x"', data=data)
+        with pytest.raises(TypeError, match=pattern):
+            fb.bootstrap('the "x"', data=data, where=[("word", "==", "u")])
+    streams = hugging_face.to_iterable_dataset()
+    message = (
+        r"^`data` is an IterableDataset, whose rows come once; load it without streaming=True, "
+    )
+    with pytest.raises(TypeError, match=message):
+        fb.bootstrap('the "x"', data=streams)
+    collected = datasets.Dataset.from_list(list(streams))
+    assert open_table(collected).names == hugging_face.column_names
+    assert open_table({"x": [1.0]}).names == ["x"]
 
 
 def test_hugging_face__by_what_it_has() -> None:

@@ -5,7 +5,7 @@ Recognised by what they have, so that `datasets` need not be there.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from fastboot.arrow import decoded, from_numpy, slots
 from fastboot.blocks import BLOCK
 from fastboot.sources.fragments import Opened, Query
 
-__all__ = ["is_hugging_face", "open_hugging_face"]
+__all__ = ["check_hugging_face", "is_hugging_face", "open_hugging_face"]
 
 # Rows that a block of a mapping may span and still be taken from where they lie, 1,048,576: to
 # join the chunks of so many takes a few ms a column, as long as to take the rows. A shuffled table
@@ -29,6 +29,32 @@ def is_hugging_face(data: Any) -> bool:
     """Tell whether `data` is a ``datasets.Dataset``."""
     has = all(hasattr(data, name) for name in ("data", "features", "_indices"))
     return has and isinstance(getattr(data.data, "table", None), pa.Table)
+
+
+def check_hugging_face(data: Any) -> None:
+    """Refuse what Hugging Face calls by similar names and what is no table.
+
+    Raises
+    ------
+    TypeError
+        `data` holds datasets by split, or streams its rows.
+    """
+    kind = type(data).__name__
+    if isinstance(data, Mapping) and data:
+        if all(is_hugging_face(one) or _streams(one) for one in data.values()):
+            splits, first = ", ".join(map(str, data)), next(iter(data))
+            raise TypeError(
+                f"`data` is a {kind} of the splits {splits}; give one, data[{first!r}]."
+            )
+    elif _streams(data):
+        raise TypeError(
+            f"`data` is an {kind}, whose rows come once; load it without streaming=True, or "
+            "collect them by datasets.Dataset.from_list(list(data))."
+        )
+
+
+def _streams(data: Any) -> bool:
+    return type(data).__name__ == "IterableDataset" and hasattr(type(data), "features")
 
 
 def open_hugging_face(data: Any) -> Opened:

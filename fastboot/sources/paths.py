@@ -40,8 +40,8 @@ def is_one_file(data: object) -> bool:
     if not isinstance(data, str | os.PathLike):
         return False
     path = os.fsdecode(data)
-    is_path = path == _at_home(path) and not _is_address(path)
-    return is_path and not Path(path).is_dir() and not _is_pattern(path)
+    is_path = path and path == _at_home(path) and not _is_address(path)
+    return bool(is_path) and not Path(path).is_dir() and not _is_pattern(path)
 
 
 def format_of(path: str) -> Format:
@@ -87,8 +87,9 @@ def files_of(data: Any) -> list[str] | None:
     FileNotFoundError
         There is no such file, or none in the folder, or none that matches.
     ValueError
-        A file is named twice, has an unknown suffix, is compressed as fastboot does not read it,
-        or files are of several formats; or a path is an address such as ``"s3://runs"``.
+        A path is empty, a file is named twice, has an unknown suffix, is compressed as fastboot
+        does not read it, or files are of several formats; or a path is an address such as
+        ``"s3://runs"``.
     """
     if isinstance(data, str | os.PathLike):
         files = _found(os.fsdecode(data))
@@ -123,6 +124,11 @@ def keyed_by(name: str, files: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _found(path: str) -> list[str]:
+    if not path:  # which pathlib takes for the working directory
+        raise ValueError(
+            "`data` has an empty path; give that of a file or a folder, '.' for the working "
+            "directory."
+        )
     path = _at_home(path)
     if _is_address(path):
         address = path if "://" in path else path.replace(":/", "://", 1)
