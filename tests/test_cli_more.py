@@ -332,6 +332,14 @@ def test_rank__notes_speak_of_options(run: Callable[..., Done], path: Path) -> N
             '--against is \'nobody\'; choose "all", "best" or a system: good, fair, poor',
         ),
         (
+            ("--systems", "p,q", "--metric", "median", "--test", "randomization"),
+            (
+                "--test is 'randomization', which many systems have in statistics of sums only; "
+                "median is none: use --test bootstrap, or fastboot compare --test randomization "
+                "for a pair"
+            ),
+        ),
+        (
             ("--systems", "good,word"),
             (
                 "--systems (column 'word') holds strings; a score must be a number. For labels, "
@@ -342,7 +350,8 @@ def test_rank__notes_speak_of_options(run: Callable[..., Done], path: Path) -> N
             ("--systems", "p,q", "--gold", "seen", "--metric", "auc", "--test", "randomization"),
             (
                 "--test is 'randomization', which many systems have in statistics of sums only; "
-                "roc_auc is none: use --test bootstrap, or approximate_randomization for a pair"
+                "roc_auc is none: use --test bootstrap, or fastboot compare --test randomization "
+                "for a pair"
             ),
         ),
     ],
@@ -446,6 +455,25 @@ def test_gate__undefined(run: Callable[..., Done], tmp_path: Path) -> None:
     assert done.code == 1
     assert done.out.startswith("failed: x cannot be held against y; precision undefined against 1")
     assert "nan" not in done.out
+
+
+def test_rank__advises_what_can_be_done(run: Callable[..., Done], path: Path) -> None:
+    """The command that a refusal names answers."""
+    words = ("compare", path, "--a", "p", "--b", "q", "--metric", "median")
+    assert run(*words, "--test", "randomization", "--resamples", 99).code == 0
+
+
+def test_rank__system_named_best(run: Callable[..., Done], tmp_path: Path) -> None:
+    """`--against best` would mean two things."""
+    path = tmp_path / "named.csv"
+    path.write_text("best,z\n1,0\n2,1\n", encoding="utf-8")
+    assert run("rank", path, "--systems", "best,z", "--against", "best") == Done(
+        2,
+        "",
+        "fastboot: --against is 'best', which is a system too; rename the system, or set another "
+        "--against\n",
+    )
+    assert run("rank", path, "--systems", "best,z", "--resamples", 9).code == 0
 
 
 @pytest.mark.parametrize("options", [(), ("--method", "normal")])

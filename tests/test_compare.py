@@ -765,6 +765,13 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         ["a", "a"], {"metrics": {"m": fb.mean}},
         "`systems` has 'a' twice; give every system a name of its own",
     ),
+    "system named best": (
+        {"all": [1, 2], "best": [1, 2], "z": [0, 1]}, {"against": "best"},
+        "^`against` is 'best', which is a system too; rename the system, or set another `against`$",
+    ),
+    "system named all": (
+        {"all": [1, 2], "z": [0, 1]}, {}, "^`against` is 'all', which is a system too; rename",
+    ),
     "twice as text": ({1: [1, 2], "1": [1, 2]}, {}, "`systems` has '1' twice"),
     "metrics": ({"a": [1], "b": [1]}, {"metrics": fb.mean}, "`metrics` is function; give a dict"),
     "no metrics": ({"a": [1], "b": [1]}, {"metrics": {}}, "`metrics` is empty; name at least one"),
@@ -825,6 +832,15 @@ def test_compare__refused(case: str) -> None:
     systems, options, message = REFUSED[case]
     with pytest.raises((TypeError, ValueError), match=message):
         compare(systems, **options)
+
+
+def test_against__systems_named_as_the_words() -> None:
+    """They are systems where `against` is something else."""
+    given = {"all": [1, 2, 4], "best": [1, 3, 5], "z": [0, 1, 1]}
+    pairs = rows_of(compare(given, against="z").pairs)
+    assert [(row["a"], row["b"]) for row in pairs] == [("all", "z"), ("best", "z")]
+    del given["all"]
+    assert len(rows_of(compare(given, against="all").pairs)) == 1
 
 
 # ==================================================================================================

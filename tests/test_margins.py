@@ -248,7 +248,7 @@ def test_verdict__other_size_of_resamples() -> None:
 
 
 A, B = np.random.default_rng(21).normal([[1.0], [0.0]], 1.0, (2, 30))
-FEW = {
+FEW: dict[str, Any] = {
     "paired": fb.paired_bootstrap,
     "unpaired": fb.unpaired_bootstrap,
     "pooled": lambda a, b, **options: fb.pool([fb.paired_bootstrap(a, b, **options)] * 2),

@@ -360,6 +360,9 @@ def translate(message: str, systems: str = "--a or --b", **names: str) -> str:
         return names.get(argument, f"--{argument.replace('_', '-')}")
 
     message = message.replace("sample_size()", "size")
+    message = message.replace(
+        "approximate_randomization for a pair", "fastboot compare --test randomization for a pair"
+    )
     message = re.sub(r"data=('.*?'|\".*?\")", r"\1", message)
     message = re.sub(r"checkpoint=('.*?'|\".*?\")", r"--checkpoint \1", message)
     message = re.sub(r"`([a-z_]+)`", lambda found: option(found[1]), message)

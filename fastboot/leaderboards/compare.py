@@ -168,6 +168,11 @@ def compare(
         raise ValueError(
             f'`against` is {against!r}; choose "all", "best" or a system: {", ".join(names)}'
         )
+    if against in ("all", "best") and against in names:
+        raise ValueError(
+            f"`against` is {against!r}, which is a system too; rename the system, or set another "
+            "`against`"
+        )
     run = check_run(n_resamples, rng, None, (), n_threads, progress, executor)
     options = answer_options(confidence_level, method, alternative)
     counted = check_flag("add_one", add_one)
