@@ -341,13 +341,21 @@ def _off(estimand: Estimand, units: Units, scale: Floats, n_additions: float) ->
     # All terms moved up, then all moved down, one at a time: a last axis of the sums.
     shape = (layout.n_cells, 2 * len(dense))
     sums = [np.repeat(total[..., None], shape[1], axis=-1) for total in units.totals()]
+    # How many steps the rounding is in units of itself: a step is small beside the sum, what a
+    # float32 or a large score left may be more.
+    in_steps = np.ones((layout.n_cells, len(dense)))
     for place, i in enumerate(dense):
-        change = step * (entered[i] - of_sums * (entered[i] - estimand.sizes[i]))
-        sums[i][..., place] += change
-        sums[i][..., len(dense) + place] -= change
+        rounded = np.broadcast_to(
+            entered[i] - of_sums * (entered[i] - estimand.sizes[i]), (layout.n_cells,)
+        )
+        size = np.broadcast_to(estimand.sizes[i], (layout.n_cells,))
+        moved = np.where((size > 0.0) & (size < rounded), size, rounded)
+        in_steps[:, place] = np.divide(rounded, moved, out=np.ones(layout.n_cells), where=moved > 0)
+        sums[i][..., place] += step * moved
+        sums[i][..., len(dense) + place] -= step * moved
     weighted = [np.zeros((bound.n_values, *shape)) for bound in estimand.weighted]
     above, below = np.split(estimand.value(sums, weighted, shape), 2, axis=-1)
-    slopes = np.abs(above - below) / (2.0 * step)
+    slopes = np.abs(above - below) / (2.0 * step) * in_steps
     sum_of_slopes: Floats = np.where(np.isfinite(slopes), slopes, scale[..., None]).sum(axis=-1)
     return _share(n_additions) * sum_of_slopes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -95,3 +95,18 @@ def test_t_test__precision_is_that_of_all_rows() -> None:
     a = b + np.concatenate([single(np.full(9, 0.1)) + 1e-8, np.full(20_000, 0.1)])
     assert fb.paired_t_test(a, b).standard_error > 0.0
     assert fb.paired_bootstrap(a, b, rng=0, n_resamples=100).standard_error > 0.0
+
+
+@pytest.mark.parametrize("statistic", [
+    lambda x: fb.combine(np.exp, fb.mean(x)), lambda x: fb.combine(np.exp, fb.mean(40.0 * x)),
+    fb.std, fb.skewness, lambda x: fb.combine(lambda m, s: m / s, fb.mean(x), fb.std(x)),
+])  # fmt: skip
+def test_rounding__of_curved_functions(statistic: Any) -> None:
+    """Slopes are taken where the sums are, however coarse the scores: replicates keep theirs."""
+    x = np.random.default_rng(0).random(1_000)
+    fine, coarse = (
+        fb.bootstrap(statistic(one), rng=0, n_resamples=99) for one in (x, single(x).astype(float))
+    )
+    assert coarse.standard_error == pytest.approx(fine.standard_error, rel=1e-4)
+    # 2**29 times the roundings of the terms, which are four of at least as many.
+    assert fine.rounding < coarse.rounding <= 2.0**29 * fine.rounding
