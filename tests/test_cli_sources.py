@@ -185,6 +185,9 @@ ODD = pa.table(
         "a<b": [1, 2, 3],
         "not in use": [1, 2, 3],
         "score": [1.0, 2.0, 3.0],
+        "large": pa.array([2**64 - 1, 2**63, 5], pa.uint64()),
+        "narrow": pa.array([0.1, 0.2, 0.3], pa.float32()),
+        "said": ["it's", "'3'", '"'],
     }
 )
 
@@ -211,6 +214,24 @@ ODD = pa.table(
         ("a<b <= 2", [0, 1]),
         ("not in use > 1", [1, 2]),
         ("not in use in 1,3", [0, 2]),
+        ("right=1", [0, 2]),
+        ("right in 0", [1]),
+        ("large=18446744073709551615", [0]),
+        ("large>=9223372036854775808", [0, 1]),
+        ("narrow=0.1", [0]),
+        ("narrow<=0.2", [0, 1]),
+        ("text='3'", [0]),
+        ('text="a, b"', [1]),
+        ("text = ''", [2]),
+        ("text in '3', \"a, b\"", [0, 1]),
+        ("text in 3,", [0, 2]),
+        ("number='3'", [0]),
+        ("said=it's", [0]),
+        ("said='it''s'", [0]),
+        ("said in 'it''s', '", [0]),
+        ("said=\"'3'\"", [1]),
+        ('said="', [2]),
+        ('said=""""', [2]),
     ],
 )
 def test_where__reads_values_as_the_column(condition: str, kept: list[int], tmp_path: Path) -> None:
@@ -225,6 +246,54 @@ def test_where__reads_values_as_the_column(condition: str, kept: list[int], tmp_
         found = fb.bootstrap("score", data=items.data, where=items.where, n_resamples=9)
         assert found.n_rows == len(kept)
         assert found.estimate == sum(i + 1 for i in kept) / len(kept)
+
+
+@pytest.mark.parametrize("condition", ["number=null", "number != NaT", "right in true,none"])
+def test_where__missing_values_cannot_be_named(condition: str, tmp_path: Path) -> None:
+    """It says how Python asks for them."""
+    pq.write_table(ODD, tmp_path / "odd.parquet")
+    column = condition.split("=", maxsplit=1)[0].split(" ", maxsplit=1)[0].split("!", maxsplit=1)[0]
+    message = (
+        f" Rows without a value cannot be named here; in Python they are [({column!r}, 'in', [None]"
+        f")], and the others [({column!r}, 'not in', [None])]."
+    )
+    with pytest.raises(TypeError, match=re.escape(message)) as caught:
+        Items([tmp_path / "odd.parquet"], [condition]).where  # noqa: B018 - a property that refuses
+    assert "kernel" not in str(caught.value)
+
+
+def test_messages__names_of_columns_stay(run: Callable[..., Done], tmp_path: Path) -> None:
+    """They may look like arguments of the library."""
+    (tmp_path / "runs").mkdir()
+    path = tmp_path / "runs" / "x.parquet"
+    names = ["x", "y", "e=q", "seed=1", "rng=2"]
+    pq.write_table(pa.table({name: [1.0, 2.0] for name in names}), path)
+    command = ("compare", path, "--a", "x", "--b", "y", "--resamples", 9)
+    assert run(*command, "--where", "nope=1").err == (
+        "fastboot: --where: no column 'nope' in data; there are: x, y, e=q, seed=1, rng=2.\n"
+    )
+    assert "'rng=2' of type double" in run(*command, "--where", "rng=2=u").err
+    assert "column 'rng=2'" in run(*command, "--groups", "rng=3").err or (
+        "'rng=3'" in run(*command, "--groups", "rng=3").err
+    )
+    keyed = tmp_path / "runs" / "split=test"
+    keyed.mkdir()
+    path.rename(keyed / "x.parquet")
+    line = run("compare", keyed, "--a", "x", "--b", "y", "--where", "split=test").err
+    assert "such as 'split=test': give pyarrow.dataset.dataset(" in line
+    assert "partitioning='hive'" in line
+
+
+def test_paths__empty(run: Callable[..., Done], folder: Path) -> None:
+    """As "$UNSET" in a script is; it is not the working directory."""
+    assert run("compare", "", *PAIR).err == (
+        "fastboot: Invalid value for 'FILE': the path is empty; write . for the working "
+        "directory.\n"
+    )
+    done = run("compare", folder, "--a", "x", "--b", "y", "--seed", 1, "--checkpoint", "")
+    assert done.code == 2
+    assert "--checkpoint" in done.err
+    assert done.err.endswith("the path is empty; write . for the working directory.\n")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,11 @@ _HOW = (
     "write a column, one of = != < <= > >= in, and a value, such as 'split = test', 'score >= 0.5' "
     "or 'language in de,fr'"
 )
+# A value in quotes, in which a quote is written twice, or one up to the next comma.
+_QUOTED = "\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
+_VALUES = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_ONE = re.compile(_QUOTED)
+_NOTHING = {"null", "none", "nan", "na", "nat", ""}
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,10 @@ class Items:
         names = _names(self._first)
         column, operator, value = next((one for one in splits if one[0] in names), splits[0])
         if not operator.endswith("in"):
-            return column, "==" if operator == "=" else operator, *self._read(column, [value])
-        values = next(csv.reader([value], skipinitialspace=True)) or [""]
-        return column, " ".join(operator.split()), self._read(column, values)
+            own = self._read(column, [_unquoted(value)])
+            return column, "==" if operator == "=" else operator, *own
+        texts = [_unquoted(one) for one in _listed(value)]
+        return column, " ".join(operator.split()), self._read(column, texts)
 
     def _read(self, column: str, texts: Sequence[str]) -> list[Any]:
         """Values as they can be compared with a column."""
@@ -104,7 +109,12 @@ class Items:
             else:
                 return values
         assert refused is not None
-        raise refused
+        if _NOTHING.isdisjoint(text.lower() for text in texts):
+            raise refused
+        raise TypeError(
+            f"{refused} Rows without a value cannot be named here; in Python they are "
+            f"[({column!r}, 'in', [None])], and the others [({column!r}, 'not in', [None])]."
+        ) from refused
 
 
 def _opened(file: str) -> Source | None:
@@ -120,11 +130,35 @@ def _names(file: str) -> list[str]:
     return [] if source is None else source.names
 
 
-def _whole(text: str) -> int:
-    value = int(text)
-    if abs(value) >= 1 << 63:  # Arrow has no larger ones
-        raise ValueError(text)
-    return value
+def _listed(text: str) -> list[str]:
+    """Values between commas.
+
+    Examples
+    --------
+    >>> _listed("de, 'a, b'")
+    ['de', "'a, b'"]
+    """
+    values, start = [], 0
+    while True:
+        found = _VALUES.match(text, start)
+        assert found is not None
+        values.append(found[1])
+        if found.end() == len(text) and not found[0].endswith(","):
+            return values
+        start = found.end()
+
+
+def _unquoted(text: str) -> str:
+    """What stands in quotes, if all of a value does.
+
+    Examples
+    --------
+    >>> _unquoted("'a b'"), _unquoted("'it''s'"), _unquoted("it's")
+    ('a b', "it's", "it's")
+    """
+    if _ONE.fullmatch(text):
+        return text[1:-1].replace(2 * text[0], text[0])
+    return text
 
 
 def _truth(text: str) -> bool:
@@ -134,4 +168,4 @@ def _truth(text: str) -> bool:
 
 
 # Text goes only with columns of text, so it comes first: "3" may be a name.
-_READERS: tuple[Callable[[str], Any], ...] = (str, _whole, float, _truth, datetime.fromisoformat)
+_READERS: tuple[Callable[[str], Any], ...] = (str, int, float, _truth, datetime.fromisoformat)

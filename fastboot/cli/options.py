@@ -70,10 +70,17 @@ def _option(name: str, metavar: str, text: str, panel: str) -> Any:
     return typer.Option(name, metavar=metavar, help=text, rich_help_panel=panel, show_default=False)
 
 
+def _path(text: str) -> Path:
+    if not text:  # which pathlib takes for the working directory
+        raise typer.BadParameter("the path is empty; write . for the working directory.")
+    return Path(text)
+
+
 Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
+        parser=_path,
         help="One row per item: Parquet, Arrow IPC, CSV or JSON lines. Several files of one kind, "
         "a folder of them or a pattern in quotes are one table.",
         show_default=False,
@@ -85,7 +92,8 @@ Where = Annotated[
         "--where",
         "CONDITION",
         "Rows that count: a column, one of = != < <= > >= in, and a value, as in split=test or "
-        "'language in de,fr'; may be repeated, then all must hold.",
+        "'language in de,fr'; quotes around a value are no part of it; may be repeated, then all "
+        "must hold.",
         "Columns",
     ),
 ]
@@ -309,11 +317,13 @@ Seed = Annotated[
 Threads = Annotated[int | None, _option("--threads", "N", "Default: all cores.", "Run")]
 Checkpoint = Annotated[
     Path | None,
-    _option(
+    typer.Option(
         "--checkpoint",
-        "DIR",
-        "Keep finished resamples here; the same command resumes from them. Needs --seed.",
-        "Run",
+        metavar="DIR",
+        parser=_path,
+        help="Keep finished resamples here; the same command resumes from them. Needs --seed.",
+        rich_help_panel="Run",
+        show_default=False,
     ),
 ]
 Json = Annotated[
@@ -331,6 +341,9 @@ _OPTION_OF = {
 }
 # What both systems are called by statistics of a second column.
 _OWN = ("predicted", "score", "y", "values")
+# Columns may have names such as "e=3": in lists of them, in quotes, and where it is no argument.
+_COLUMNS = "there are: "
+_GIVEN = re.compile(r"(?<![\w'\"])([a-z_]+)=([\"']?)([\w.+-]+)\2")
 
 
 @contextmanager
@@ -359,6 +372,7 @@ def translate(message: str, systems: str = "--a or --b", **names: str) -> str:
     def option(argument: str) -> str:
         return names.get(argument, f"--{argument.replace('_', '-')}")
 
+    message, there_are, columns = message.partition(_COLUMNS)
     message = message.replace("sample_size()", "size")
     message = message.replace(
         "approximate_randomization for a pair", "fastboot compare --test randomization for a pair"
@@ -366,6 +380,22 @@ def translate(message: str, systems: str = "--a or --b", **names: str) -> str:
     message = re.sub(r"data=('.*?'|\".*?\")", r"\1", message)
     message = re.sub(r"checkpoint=('.*?'|\".*?\")", r"--checkpoint \1", message)
     message = re.sub(r"`([a-z_]+)`", lambda found: option(found[1]), message)
-    return re.sub(
-        r"\b([a-z_]+)=([\"']?)([\w.+-]+)\2", lambda found: f"{option(found[1])} {found[3]}", message
-    )
+
+    def given(found: re.Match[str]) -> str:
+        return f"{option(found[1])} {found[3]}" if found[1] in known else found[0]
+
+    known = names.keys() | _ARGUMENTS
+    return _GIVEN.sub(given, message) + there_are + columns
+
+
+def _arguments() -> Iterator[str]:
+    """What the arguments are called that the options above give."""
+    for one in list(globals().values()):
+        for option in getattr(one, "__metadata__", ()):
+            # Beside a type, typer holds the first name as if it were the default.
+            for names in (option.default, *(option.param_decls or ())):
+                for name in str(names).split("/"):
+                    yield name.removeprefix("--").replace("-", "_")
+
+
+_ARGUMENTS = frozenset(_arguments())
