@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -122,7 +123,7 @@ def limits(
         errors = standard_errors(defined)
         low, high = estimates + below * errors, estimates + above * errors
     else:
-        low, high = np.quantile(defined, tails, axis=1)
+        low, high = _quantiles(defined, tails)
         if method == "basic":
             low, high = 2.0 * estimates - high, 2.0 * estimates - low
     if alternative == "greater":
@@ -130,6 +131,26 @@ def limits(
     elif alternative == "less":
         low = np.full_like(low, -np.inf)
     return low, high
+
+
+def _quantiles(defined: Floats, levels: Sequence[float]) -> list[Floats]:
+    """Return what np.quantile(defined, levels, axis=1) does, bit by bit, a column at a time.
+
+    Of a thousand replicates it takes six times as long: to see which of its methods is meant.
+    """
+    last = defined.shape[1] - 1
+    places = [last * level for level in levels]
+    lower = [int(place) for place in places]
+    upper = [min(low + 1, last) for low in lower]
+    ordered = np.partition(defined, sorted({*lower, *upper}), axis=1)
+    found: list[Floats] = []
+    for place, low, high in zip(places, lower, upper, strict=True):
+        start, end = ordered[:, low], ordered[:, high]
+        share = place - low if low < last else 1.0
+        gap = end - start
+        # From the nearer end.
+        found.append(start + gap * share if share < 0.5 else end - gap * (1.0 - share))
+    return found
 
 
 def standard_error(defined: Floats) -> float:

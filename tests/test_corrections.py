@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binom, norm
 from statistical import FALSE_FAILURE, assert_rate
 
+from fastboot.intervals import standard_error
 from fastboot.leaderboards.corrections import (
     CORRECTIONS,
     Pairs,
@@ -513,6 +514,22 @@ class TestPairs:
             spread = np.nanstd(difference, ddof=1)
             # Two ways to add 50 squares.
             assert pairs.standard_errors[place] == pytest.approx(spread, rel=50 * THREE_ROUNDINGS)
+
+    @pytest.mark.parametrize("n", [1, 2, 40, 999, 20_000])
+    @pytest.mark.parametrize("undefined", [False, True])
+    def test_standard_errors_of_many_pairs(self, n: int, *, undefined: bool) -> None:
+        """To the last bit those of each pair alone, however many are computed at a time."""
+        rng = np.random.default_rng(SEED)
+        values, replicates = rng.standard_normal(30), rng.standard_normal((30, n))
+        replicates[3] = replicates[4] + 0.1
+        if undefined:
+            replicates[7, n // 2] = np.nan
+        pairs = Pairs(values, replicates)
+        alone = [
+            standard_error(row[~np.isnan(row)])
+            for row in (replicates[s] - replicates[t] for s, t in combinations(range(30), 2))
+        ]
+        assert np.array_equal(pairs.standard_errors, alone, equal_nan=True)
 
     def test_flat_memory(self) -> None:
         """4,950 pairs of 100 systems hold no more than a few rows of replicates at a time."""

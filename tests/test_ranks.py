@@ -151,6 +151,18 @@ class TestRankIntervals:
             # At least 5 % and 95 % of 199 replicates: the 10th and the 190th.
             assert (found.marginal_low[s], found.marginal_high[s]) == (best[9], worst[189])
 
+    @pytest.mark.parametrize("n", [1, 2, 39, 40, 199, 1_000])
+    @pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99])
+    def test_marginal_limits(self, n: int, level: float) -> None:
+        """The quantiles that jump (inverted_cdf) of ranks; without ties best and worst are one."""
+        drawn = np.random.default_rng(SEED).standard_normal((5, n))
+        found = rank_intervals(drawn[:, 0], drawn, confidence_level=level)
+        ranks = 5 - drawn.argsort(axis=0).argsort(axis=0)
+        tail = (1.0 - level) / 2.0
+        for limit, share in ((found.marginal_low, tail), (found.marginal_high, 1.0 - tail)):
+            expected = np.quantile(ranks, share, axis=1, method="inverted_cdf")
+            assert limit.tolist() == expected.tolist()
+
     @QUICK
     @given(seed=SEEDS, n=st.integers(2, 6))
     def test_invariances(self, seed: int, n: int) -> None:

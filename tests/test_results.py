@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import fastboot as fb
+from fastboot.intervals import limits, tails_of
 
 A = [0.9, 0.8, 0.4, 1.0, 0.7, 0.6, 0.9, 0.5, 0.3, 0.8, 0.9, 0.6]
 B = [0.7, 0.8, 0.5, 0.8, 0.4, 0.6, 0.7, 0.6, 0.2, 0.5, 0.8, 0.6]
@@ -41,6 +42,23 @@ def test_interval__percentile(single: Any) -> None:
     """Linear quantiles of the replicates at half the remaining level each."""
     low, high = np.quantile(single.replicates, [0.05, 0.95])
     assert single.interval(0.9)[:2] == pytest.approx((low, high), rel=1e-15)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20, 21, 40, 999, 1_000])
+@pytest.mark.parametrize("level", [1e-9, 0.05, 0.5, 0.8, 0.9, 0.95, 0.999, 1.0 - 1e-12])
+def test_limits__are_quantiles_to_the_last_bit(n: int, level: float) -> None:
+    """Of one row of replicates or of many, with ties and infinite ones, in either order."""
+    rows = np.random.default_rng(n).normal(size=(5, n))
+    rows[1] = np.round(rows[1])
+    rows[2] = 0.1
+    rows[3] *= 1e300
+    rows[4, :: max(1, n // 3)] = np.inf
+    tails = tails_of(level, "two-sided")
+    for drawn in (rows, rows[:1], np.asfortranarray(rows)):
+        with np.errstate(invalid="ignore"):  # infinite less infinite
+            found = limits(drawn, 0.0, tails, "percentile", "two-sided")
+            expected = np.quantile(drawn, tails, axis=1)
+        assert np.array_equal(found, expected, equal_nan=True)
 
 
 def test_interval__basic(single: Any) -> None:

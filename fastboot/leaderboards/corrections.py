@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastboot.intervals import check_level, standard_error
+from fastboot.intervals import check_level, standard_error, standard_errors
 from fastboot.plain import array_of, with_nan
 from fastboot.pvalues import check_alternative
 
@@ -54,6 +54,8 @@ LEVEL_ROUNDING = float(np.finfo(np.float64).eps)
 # by sqrt(h) units in standard deviation at most, and `fastboot.jackknife.rounding` allows
 # min(h, 8 sqrt(h)) + 4 units, at least four times as much.
 _NOISE = 0.25
+# Differences of replicates that are held at a time.
+_CELLS = 8_192
 
 Floats = NDArray[np.float64]
 
@@ -109,10 +111,17 @@ class Pairs:
         self.estimates: Floats = values[first] - values[second]
         each = np.broadcast_to(np.asarray(rounding, dtype=np.float64), values.shape)
         self.rounding: Floats = each[first] + each[second]
-        rows = map(self._difference, range(len(first)))
-        self.standard_errors: Floats = np.array(
-            [standard_error(row[~np.isnan(row)]) for row in rows], dtype=np.float64
-        )
+        self.standard_errors: Floats = np.empty(len(first))
+        # Many at a time where they are short: most time would go to calls.
+        at_a_time = max(1, _CELLS // max(1, replicates.shape[1]))
+        for start in range(0, len(first), at_a_time):
+            block = slice(start, start + at_a_time)
+            rows = replicates[first[block]] - replicates[second[block]]
+            self.standard_errors[block] = (
+                [standard_error(row[~np.isnan(row)]) for row in rows]
+                if np.isnan(rows).any()
+                else standard_errors(rows)
+            )
 
     def __len__(self) -> int:
         return len(self.first)
@@ -405,11 +414,14 @@ def studentized(values: Floats, errors: Floats | float, rounding: Floats | float
         Of shapes that broadcast. Errors up to a quarter of the rounding are rounding errors.
     """
     constant = errors <= _NOISE * rounding
-    quotients: Floats = values / np.where(constant, 1.0, errors)
+    quotients: Floats
     if np.any(constant):
+        quotients = values / np.where(constant, 1.0, errors)
         far = np.abs(values) > 2.0 * rounding  # as ties are recognised
         ends = np.where(far, np.copysign(np.inf, values), 0.0 * values)  # NaN stays
         quotients = np.where(constant, ends, quotients)
+    else:
+        quotients = values / errors
     return quotients
 
 

@@ -8,6 +8,7 @@ in it are unknown. Work is done row by row: nothing of size S x S x n_replicates
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -164,9 +165,16 @@ def rank_intervals(
         best, worst = _range_of_ranks(complete, off)
         tail = (1.0 - confidence_level) / 2.0
         # Quantiles that are ranks; those of ties lie on the safe side.
-        found[3, systems] = np.quantile(best, tail, axis=1, method="inverted_cdf")
-        found[4, systems] = np.quantile(worst, 1.0 - tail, axis=1, method="inverted_cdf")
+        found[3, systems] = _quantile(best, tail)
+        found[4, systems] = _quantile(worst, 1.0 - tail)
     return RankIntervals(found[0], found[1], found[2], found[3], found[4], better)
+
+
+def _quantile(ranks: NDArray[np.int64], level: float) -> NDArray[np.int64]:
+    """Return the least rank of each row that so many are at or below: inverted_cdf of NumPy."""
+    place = max(0, math.ceil(ranks.shape[1] * level - 1.0))
+    found: NDArray[np.int64] = np.partition(ranks, place, axis=1)[:, place]
+    return found
 
 
 def _range_of_ranks(values: Floats, rounding: Floats) -> tuple[NDArray[np.int64], ...]:
@@ -174,8 +182,9 @@ def _range_of_ranks(values: Floats, rounding: Floats) -> tuple[NDArray[np.int64]
     best, worst = np.empty((2, *values.shape), dtype=np.int64)
     for row, own in enumerate(values):
         ties = (rounding + rounding[row])[:, None]
-        best[row] = 1 + (values - own > ties).sum(axis=0)
-        worst[row] = len(values) - (own - values > ties).sum(axis=0)
+        more = values - own
+        best[row] = 1 + (more > ties).sum(axis=0)
+        worst[row] = len(values) - (more < -ties).sum(axis=0)
     return best, worst
 
 
