@@ -50,3 +50,26 @@ class Leaderboard:
         return 1e9 * seconds(self.call) / self.n
 
     track_ns.unit = "ns"
+
+
+class Slices:
+    """CPU time per slice of three systems and six items: what a board takes, whatever its size."""
+
+    params = (10, 1_000)
+    param_names = ("slices",)
+    timeout = 600
+
+    def setup(self, n: int) -> None:
+        rng = np.random.default_rng(0)
+        self.scores = {f"system {i}": rng.normal(0.1 * i, size=6 * n) for i in range(3)}
+        self.slices = np.repeat(np.arange(n), 6)
+
+    def track_ms_per_slice(self, n: int) -> float:
+        def call() -> None:
+            found = fb.compare(self.scores, by=self.slices, rng=0, n_resamples=999)
+            found.pairs.to_columns()
+            found.systems.to_columns()
+
+        return 1e3 * seconds(call) / n
+
+    track_ms_per_slice.unit = "ms"
