@@ -293,6 +293,14 @@ def test_interval__refuses_what_pool_refuses(method: str) -> None:
         pool([ONE, OTHER]).interval(method=method)
 
 
+@pytest.mark.parametrize("parts", [[0], [0, 1]])
+def test_extend__refused(parts: list[int]) -> None:
+    """Extended are the results of data sets; the first one's run is not that of the mean."""
+    result = pool([(ONE, OTHER)[part] for part in parts])
+    with pytest.raises(ValueError, match="this result cannot be extended: those of bootstrap"):
+        result.extend(200)
+
+
 def test_mixed_units_and_statistics() -> None:
     """Have a name for both."""
     grouped = fb.paired_bootstrap(

@@ -319,6 +319,7 @@ def pool(
             ("n_data_sets", str(len(parts))),
         ),
         "acceleration": None,
+        "again": None,  # that of the first data set knows nothing of the others
         "remarks": _remarks(names, parts, errors),
         "replicate_standard_errors": None,
         "analytic_errors": None,
