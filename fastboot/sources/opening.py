@@ -212,7 +212,8 @@ def open_source(data: Any, where: Any = None) -> Source | None:
         ``datasets.Dataset`` of Hugging Face.
     where
         Rows that count: a pyarrow expression, or tuples (column, operator, value) as pyarrow's
-        ``filters=``. None for all rows.
+        ``filters=``, whose value is what it becomes in the column: 0.1 beside float32 is the
+        float32 next to 0.1. None for all rows.
 
     Returns
     -------
