@@ -57,6 +57,10 @@ class Fragment(ABC):
         """Return it with the bytes that columns take, and those that `where` looks at."""
         return self._sized([*wanted, *([] if self.where is None else self.where.types)])
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel light: what every column takes stays here."""
+        return {name: value for name, value in vars(self).items() if name != "columns"}
+
     def _sized(self, columns: list[str]) -> Fragment:  # noqa: ARG002 - few files say what a column takes
         return self
 
