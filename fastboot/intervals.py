@@ -168,8 +168,13 @@ def standard_errors(defined: Floats) -> Floats:
     """
     if defined.shape[1] < 2:
         return np.full(len(defined), np.nan)
-    # The mean of n times 0.7 is not 0.7: deviations from a replicate are 0, from the mean 1e-16.
-    errors: Floats = (defined - defined[:, :1]).std(axis=1, ddof=1)
+    # The mean of n times 0.7 is not 0.7: deviations from a replicate are 0, from the mean 1e-16. In
+    # units of a power of two, as squares of 1e-200 and 1e200 have no float64; no bit is another.
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations = defined - defined[:, :1]
+        _, exponents = np.frexp(np.abs(deviations).max(axis=1))
+        scaled = np.ldexp(deviations, -exponents[:, None])
+        errors: Floats = np.ldexp(scaled.std(axis=1, ddof=1), exponents)
     return errors
 
 

@@ -1,4 +1,4 @@
-"""t tests do not depend on the unit of scores: from 1e-300 to 1e300 t, p and shapes are the same.
+"""Tests do not depend on the unit of scores: from 1e-300 to 1e300 t, p and shapes are the same.
 
 The suite turns warnings into errors: nothing overflows on the way.
 """
@@ -303,3 +303,56 @@ def test_scaled_differences() -> None:
     assert unscaled(values[0], exponent - 1) == 2.0**1023
     assert unscaled(-values[0], exponent) == -math.inf
     assert scaled_differences(np.ones(1), None, 7)[0].tolist() == [2.0**-7]
+
+
+PROCEDURES: dict[str, Any] = {
+    "bootstrap": lambda a, _, **own: fb.bootstrap(a, **own),
+    "paired": fb.paired_bootstrap,
+    "unpaired": fb.unpaired_bootstrap,
+    "randomization": fb.approximate_randomization,
+    "permutation": fb.permutation_test,
+}
+
+
+@pytest.mark.parametrize("scale", POWERS)
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_resampling__powers_of_two(name: str, scale: float) -> None:
+    """Standard errors and all else that has the unit of the scores, bit by bit."""
+    a, b = np.random.default_rng(3).random((2, 50))
+    expected, found = (
+        PROCEDURES[name](a * unit, b * unit, rng=0, n_resamples=99) for unit in (1.0, scale)
+    )
+    assert found.estimate == expected.estimate * scale
+    assert found.standard_error == expected.standard_error * scale > 0.0
+    for limit, other in zip(
+        found.interval(method="normal")[:2], expected.interval(method="normal")[:2], strict=True
+    ):
+        assert limit == other * scale
+    if name != "bootstrap":
+        assert found.pvalue == expected.pvalue
+
+
+@pytest.mark.parametrize("scale", POWERS)
+@pytest.mark.parametrize("correction", ["holm", "max_t"])
+@pytest.mark.parametrize("statistic", ["range", "max"])
+def test_compare__powers_of_two(scale: float, correction: str, statistic: Any) -> None:
+    """Ranks, confidence sets and tests of leaderboards have no unit."""
+    systems = np.random.default_rng(3).random((3, 50))
+    boards = []
+    for unit in (1.0, scale):
+        result = fb.compare(
+            dict(zip("abc", systems * unit, strict=True)), rng=0, n_resamples=99,
+            correction=correction,
+        )  # fmt: skip
+        board = result.boards[0]
+        ranks = [
+            (row["rank_low"], row["rank_high"], row["mcs_pvalue"], row["probability_best"])
+            for row in result.systems.to_arrow().to_pylist()
+        ]
+        chosen = fb.model_confidence_set(board.estimates, board.replicates, statistic=statistic)
+        boards.append((board, ranks, chosen.pvalues.tolist()))
+    (one, ranks, chosen), (other, others, taken) = boards
+    assert (ranks, chosen) == (others, taken)
+    assert one.pairs.adjusted.tolist() == other.pairs.adjusted.tolist()
+    assert (one.pairs.standard_errors * scale).tolist() == other.pairs.standard_errors.tolist()
+    assert (one.pairs.lows * scale).tolist() == other.pairs.lows.tolist()

@@ -214,7 +214,10 @@ def _less_mean(values: Floats) -> Floats:
 
 
 def _root_mean_square(rows: Floats) -> Floats:
-    root: Floats = np.sqrt(np.square(rows).mean(axis=-1))
+    # In units of a power of two: squares of 1e-200 and 1e200 have no float64.
+    _, exponents = np.frexp(np.abs(rows).max(axis=-1))
+    scaled = np.ldexp(rows, -exponents[..., None])
+    root: Floats = np.ldexp(np.sqrt(np.square(scaled).mean(axis=-1)), exponents)
     return root
 
 
