@@ -16,7 +16,7 @@ from fastboot.arguments import check_flag
 from fastboot.intervals import ConfidenceInterval
 from fastboot.margins import Verdict, check_margin, judge, resamples_needed
 from fastboot.power_formulas import detectable
-from fastboot.pvalues import PValue
+from fastboot.pvalues import PValue, tie_note
 from fastboot.rendering import count, short, shown_pvalue, width_of
 from fastboot.results import Result
 
@@ -172,6 +172,10 @@ class _Comparison(Result, ABC):
             note=self._unshown() or self._too_few(low.method, alpha),
             asked=self._signature(),
         )
+
+    def _data_notes(self) -> tuple[str, ...]:
+        tied = tie_note(self.rounding, self.standard_error)
+        return (*super()._data_notes(), *([tied] if tied else []))
 
     def _unshown(self) -> str:
         """Return why the replicates say nothing about the uncertainty; empty where they do.

@@ -25,12 +25,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ALTERNATIVES", "LEAST_PVALUE", "RULES", "PValue", "pvalue"]
+__all__ = ["ALTERNATIVES", "LEAST_PVALUE", "RULES", "PValue", "pvalue", "tie_note"]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 RULES = ("shift", "percentile")
 # A p-value of a law is never 0: below this it has no number.
 LEAST_PVALUE = sys.float_info.min
+# Ties that reach this share of a standard error on either side move p = 0.05 by 2 phi(1.96) 0.01,
+# a thousandth.
+_LEAST_TIE = 0.01
 
 
 class PValue(NamedTuple):
@@ -59,6 +62,25 @@ class PValue(NamedTuple):
     min_pvalue: float
     alternative: str
     rule: str
+
+
+def tie_note(rounding: float, standard_error: float) -> str:
+    """Return the sentence on ties that rounding makes, where they are seen in a p-value.
+
+    Parameters
+    ----------
+    rounding
+        How far values may differ that are equal in exact arithmetic.
+    standard_error
+        Of the same value; 0 or NaN have no such ties.
+    """
+    if not rounding > _LEAST_TIE * standard_error > 0.0:
+        return ""
+    share = 100.0 * rounding / standard_error
+    return (
+        f"what rounding may be, and counts as a tie, is {share:.2g} % of the standard error: "
+        "p-values may be too large; if scores lie far from 0, subtract one number from all first"
+    )
 
 
 def pvalue(

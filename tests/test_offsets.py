@@ -6,6 +6,7 @@ number of rows times the rounding of the offset.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -477,3 +478,25 @@ def test_outlier__far_from_all_others() -> None:
     expected = np.array([np.std(x[rows]) for rows in drawn])
     assert (expected < 1e6).sum() > 50  # a third of them, exp(-1)
     assert result.replicates == pytest.approx(expected, rel=1e-6)
+
+
+# Ties that are seen are told.
+
+
+@pytest.mark.parametrize("offset, told", [(0.0, False), (1e6, False), (1e10, True)])
+def test_notes__ties_of_rounding(offset: float, told: bool) -> None:
+    """Sums of systems each by itself, and of samples, tie by their size; those of pairs do not."""
+    x, y = np.random.default_rng(SEED).normal(size=(2, 2_000)) + offset
+    options: dict[str, Any] = {"rng": SEED, "n_resamples": 200}
+    sentence = (
+        r"what rounding may be, and counts as a tie, is [0-9.e+]+ % of the standard error: "
+        "p-values may be too large; if scores lie far from 0, subtract one number from all first"
+    )
+    for result in (
+        fb.compare({"x": x, "y": y}, **options),
+        fb.compare({"x": x, "y": y}, test="randomization", **options),
+        fb.unpaired_bootstrap(x, y, **options),
+        fb.permutation_test(x, y, **options),
+    ):
+        assert any(re.fullmatch(sentence, note) for note in result.notes) == told
+    assert fb.paired_bootstrap(x, y, **options).notes == ()

@@ -16,6 +16,7 @@ from fastboot.leaderboards.confidence_set import confidence_set
 from fastboot.leaderboards.ranks import letters, probability_best, rank_intervals
 from fastboot.leaderboards.wording import Worded
 from fastboot.power_formulas import detectable
+from fastboot.pvalues import tie_note
 from fastboot.rendering import count, note_lines, to_json
 from fastboot.sample import few_units
 from fastboot.tabular import Tabular
@@ -110,6 +111,17 @@ def _joint(boards: Sequence[Board]) -> tuple[Any, Any]:
         np.concatenate([np.stack([board.replicates for board in own], 1)
                         for own in of_metric.values()]),
     )  # fmt: skip
+
+
+def _tied(board: Board) -> list[str]:
+    """Return the sentence on ties that rounding makes, of the pair that has most, if any."""
+    ties = [
+        (float(board.rounding[i] + board.rounding[j]), float(error))
+        for (i, j), error in zip(board.pairs.places, board.pairs.standard_errors, strict=True)
+        if error > 0.0
+    ]
+    said = tie_note(*max(ties, key=lambda tie: tie[0] / tie[1], default=(0.0, 0.0)))
+    return [said] if said else []
 
 
 def _whole(rank: float) -> int | None:
@@ -277,6 +289,7 @@ class Comparison(Worded):
                     "about its uncertainty"
                 )
                 of_system.append(((board.names[i], board.names[j]), note))
+        general += _tied(board)
         n_unordered = int(self._unordered(board).sum()) // 2
         if n_unordered:
             general.append(
