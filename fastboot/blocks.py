@@ -92,8 +92,9 @@ class TreeSum:
     def total(self) -> Any:
         """Sum of everything: subtrees from the last to the first; an array may be the tree's."""
         *before, (_, _, total) = self._nodes
-        for _, _, sums in reversed(before):
-            total = _added(sums, total)
+        with np.errstate(over="ignore", invalid="ignore"):  # as in `_added`
+            for _, _, sums in reversed(before):
+                total = sums + total  # not in place: the tree may go on
         return total
 
 
