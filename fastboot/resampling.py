@@ -22,7 +22,6 @@ from fastboot.jackknife import (
     influence_of_weights,
     leave_one_out,
     rounding,
-    rounding_of_rows,
 )
 from fastboot.keeping import facts_of, kept
 from fastboot.measures import MeasureRows, RowsOfCells, evaluator
@@ -33,6 +32,7 @@ from fastboot.sample import Sample
 from fastboot.scaling import check_drawn, counted_rows
 from fastboot.scanned_draws import draw_sample
 from fastboot.scanned_sample import ScannedSample
+from fastboot.settling import beyond_rounding, largest, settled, varies
 from fastboot.statistics.additive import Ratio
 from fastboot.statistics.bound import Bound
 from fastboot.statistics.estimand import Estimand, Question
@@ -208,13 +208,13 @@ def resample(
         replicates = keep(draw)
     else:
         replicates, parts, remarks = _weighed(target, sample, arrangement, units, rows, run, keep)
-    size = np.maximum(scale, _largest(replicates.values))
+    size = np.maximum(scale, largest(replicates.values))
     tolerance = rounding(target, seen, size, sample.n_rows)
     return Answer(
         estimates=estimates,
-        replicates=_settled(
+        replicates=settled(
             replicates.values, estimates, tolerance,
-            lambda: _varies(replicates.values, estimates, target, seen, size, sample.n_rows),
+            lambda: varies(replicates.values, estimates, target, seen, size, sample.n_rows),
         ),
         path=replicates.path,
         influence=None if method is None else _influence(
@@ -316,15 +316,15 @@ def _scanned(
         draw, run, lambda: facts_of(questions, sample, units, sample.arrange(), run), estimates
     )
     assert found is not None
-    size = np.maximum(scale, _largest(replicates.values))
+    size = np.maximum(scale, largest(replicates.values))
     tolerance = rounding(target, found.units, size, sample.n_rows)
     return Answer(
         estimates=estimates,
-        replicates=_settled(
+        replicates=settled(
             replicates.values,
             estimates,
             tolerance,
-            lambda: _beyond_rounding(found.errors, target, found.units, size),
+            lambda: beyond_rounding(found.errors, target, found.units, size),
         ),
         path=replicates.path,
         influence=found.influence,
@@ -374,57 +374,6 @@ def _length_sentence(length: float, design: Design) -> str:
     mean = " on average" if design.scheme == "stationary" else ""
     chosen = ", chosen by the data (Politis and White 2004)" if design.block_length is None else ""
     return f"blocks of {length:.4g} rows{mean}{chosen}"
-
-
-def _largest(replicates: Floats) -> Floats:
-    """Largest absolute value among the replicates, 0 where none is defined."""
-    largest: Floats = np.fmax.reduce(np.abs(replicates), axis=2)
-    return np.nan_to_num(largest)
-
-
-def _settled(
-    replicates: Floats, estimates: Floats, tolerance: Floats, varies: Callable[[], object]
-) -> Floats:
-    """Return replicates: the estimate itself where all that are defined equal it but for rounding.
-
-    Then nothing varies: the standard error is 0 and every limit is the estimate. Unless rows do
-    vary, by less than the bound of what sums may be off far from 0: `varies` is asked, shape
-    (n_values, n_cells).
-    """
-    low, high = np.fmin.reduce(replicates, axis=2), np.fmax.reduce(replicates, axis=2)
-    with np.errstate(invalid="ignore", over="ignore"):
-        alike = np.maximum(estimates - low, high - estimates) <= tolerance
-    if alike.any():
-        alike &= np.logical_not(np.asarray(varies(), np.bool_))
-    if not alike.any():
-        return replicates
-    settled = replicates.copy()
-    settled[alike] = np.where(np.isnan(replicates[alike]), np.nan, estimates[alike][:, None])
-    return settled
-
-
-def _varies(
-    replicates: Floats, estimates: Floats, target: Estimand, units: Units | None, size: Floats,
-    n_rows: int,
-) -> object:  # fmt: skip
-    """Tell which values vary by more than rounding: with the rows, or by what NumPy's sums leave.
-
-    A sum by pairs errs by log2(n) roundings, and a few more make a value of it (Higham 2002,
-    section 4.2); order statistics have none.
-    """
-    if units is None or target.weighted:
-        n_roundings = math.log2(n_rows) + 8.0
-        far = np.nanmax(np.abs(replicates - estimates[..., None]), axis=2, initial=0.0)
-        return far > n_roundings * np.finfo(np.float64).eps * size
-    errors = linear_errors(target, units) if is_cheap(units) else None
-    return _beyond_rounding(errors, target, units, size)
-
-
-def _beyond_rounding(
-    errors: LinearErrors | None, target: Estimand, units: Units, size: Floats
-) -> object:
-    """Tell which values vary with the rows by more than these were rounded; all where unknown."""
-    return True if errors is None else errors.cr0 > rounding_of_rows(target, units, size)
 
 
 def _influence(
